@@ -19,7 +19,7 @@ const HEAD = `# The command line
 
 | | |
 | --- | --- |
-| store | \`--store URL\`, or \`--store env:NAME\`, or \`--store @FILE\`; else \`CRONCE_STORE\`, else the configuration, else \`DATABASE_URL\`. \`--namespace\` or \`CRONCE_NAMESPACE\` |
+| store | \`--store URL\`, or \`--store env:NAME\`, or \`--store @FILE\`; else \`CRONCE_STORE\`, else the configuration, else \`DATABASE_URL\`, else the \`cronce.db\` that \`dev\` or \`start\` made in the current folder, which stderr says. Never in production (\`NODE_ENV\`), and never for \`exec\`, \`migrate\` and \`adopt\`. \`--namespace\` or \`CRONCE_NAMESPACE\` |
 | configuration | \`cronce.config.{ts,mts,js,mjs,json}\`, the nearest one from here upwards, or \`--config FILE\`: \`{ store, namespace, app, deployment, concurrency, lease, drain, jobs, listen, … }\`. Flags beat the environment, that beats the configuration |
 | output | data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\`; \`--json\` is one object (\`logs\` and \`tail\` have \`--jsonl\` instead; \`dev\`, \`exec\` and \`completion\` print no data), \`{ "version": 1, … }\`, whose shape changes with that number only. Instants in it are epoch milliseconds where their names end in \`At\`, durations where they end in \`Ms\` |
 | errors | one sentence and a hint; with \`--json\` an object on stderr, \`{ "error": { "code", "message", "hint" } }\`. The codes are in [api.md](api.md#errors) |

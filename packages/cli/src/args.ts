@@ -7,6 +7,8 @@ export interface Flag {
   /** What stands for the value in the help, such as `ZONE`. */
   readonly value?: string
   readonly choices?: readonly string[]
+  /** Several of the choices may be given, separated by commas. */
+  readonly list?: boolean
   /** It may be given several times; `texts` has all of them. */
   readonly repeat?: boolean
   readonly help: string
@@ -65,7 +67,8 @@ function readValue(rawName: string, flag: Flag, value: string | undefined): stri
   const text = rawName.startsWith('--') ? value : value?.replace(/^=/, '')
   if (text === undefined)
     throw new UsageError(`${rawName} needs a value.`, `Write ${rawName} ${flag.value ?? 'VALUE'}.`)
-  if (flag.choices && !flag.choices.includes(text)) throw notAChoice(rawName, text, flag.choices)
+  const wrong = (flag.list ? text.split(',') : [text]).find((word) => flag.choices && !flag.choices.includes(word))
+  if (flag.choices && wrong !== undefined) throw notAChoice(rawName, wrong, flag.choices)
   return text
 }
 

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import type { Connection, CronceOptions } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from './args.ts'
 import { CONFIG_FLAGS, type LoadedConfig, loadConfig } from './config.ts'
 import type { Io } from './io.ts'
+import { formOf, note } from './output.ts'
 import { readLimit } from './paging.ts'
 import { isPasswordCut, redactSecrets, redactUrl, secretsOf } from './redact.ts'
 import { demandFile } from './steer/sqlite-file.ts'
@@ -32,22 +33,54 @@ export interface StoreSetting extends LoadedConfig {
   readonly store: NonNullable<CronceOptions['store']>
   readonly namespace: string | undefined
   readonly secrets: readonly string[]
+  /** No store was named, and the file that `dev` made was taken. */
+  readonly isDefault?: boolean
 }
 
-/** Which store is meant: the flag beats CRONCE_STORE, that the configuration, and that DATABASE_URL. */
+type MaybeStore = Omit<StoreSetting, 'store'> & { readonly store: StoreSetting['store'] | undefined }
+
+/** The file that `dev` and `start` keep their records in when no store is named, from the current folder. */
+const DEFAULT_FILE = 'cronce.db'
+export const DEFAULT_STORE = `sqlite:${DEFAULT_FILE}`
+
+/** Which store is meant: the flag beats CRONCE_STORE, that the configuration, and that DATABASE_URL. There is no default. */
 export async function findStore(args: Args, io: Io): Promise<StoreSetting> {
+  return demandStore(await findStoreIfAny(args, io), 'No store is named.')
+}
+
+/** The same with a default: `cronce.db` in the current folder, if `dev` or `start` made one there. Never in production. */
+export async function findStoreOrDefault(args: Args, io: Io): Promise<StoreSetting> {
+  const setting = await findStoreOrDefaultIfAny(args, io)
+  return demandStore(
+    setting,
+    isProduction(io)
+      ? `No store is named. In production, ${DEFAULT_FILE} in the current folder is not used by default.`
+      : `No store is named, and there is no ${DEFAULT_FILE} in ${io.cwd}.`,
+  )
+}
+
+export async function findStoreOrDefaultIfAny(args: Args, io: Io): Promise<MaybeStore> {
   const setting = await findStoreIfAny(args, io)
+  if (setting.store !== undefined || isProduction(io)) return setting
+  const file = join(io.cwd, DEFAULT_FILE)
+  if (!existsSync(file)) return setting
+  // Relative, since a path may have characters that a URL has not.
+  return { ...setting, store: `sqlite:${relative(process.cwd(), file)}`, isDefault: true }
+}
+
+function isProduction({ env: { NODE_ENV } }: Io): boolean {
+  return NODE_ENV === 'production'
+}
+
+function demandStore(setting: MaybeStore, missing: string): StoreSetting {
   if (setting.store !== undefined) return { ...setting, store: setting.store }
-  throw new CronceError('STORE_MISSING', 'Which store?', {
+  throw new CronceError('STORE_MISSING', missing, {
     hint: 'Set CRONCE_STORE, or add --store with a URL: postgres://USER@HOST/DATABASE, redis://HOST, sqlite:FILE.',
   })
 }
 
 /** The same for commands that have a default of their own. */
-export async function findStoreIfAny(
-  args: Args,
-  io: Io,
-): Promise<Omit<StoreSetting, 'store'> & { readonly store: StoreSetting['store'] | undefined }> {
+export async function findStoreIfAny(args: Args, io: Io): Promise<MaybeStore> {
   const { CRONCE_STORE: ours, CRONCE_NAMESPACE: namespace, DATABASE_URL: everybodys } = io.env
   const loaded = await loadConfig(args, io)
   const { config } = loaded
@@ -85,7 +118,7 @@ export function readStoreText(text: string, { env, cwd }: Pick<Io, 'env' | 'cwd'
 
 /** Open the store that is meant. Warnings go to stderr; close it, or the process does not end. */
 export async function openClient(args: Args, io: Io, options: { adopt?: boolean } = {}): Promise<Connection> {
-  return openSetting(await findStore(args, io), io, options)
+  return openSetting(await findStoreOrDefault(args, io), io, options)
 }
 
 export async function openSetting(
@@ -108,7 +141,10 @@ export async function openSetting(
  */
 export async function withClient<T>(args: Args, io: Io, work: (client: Connection, io: Io) => Promise<T>): Promise<T> {
   judgeFlags(args, io)
-  const setting = await findStore(args, io)
+  const setting = await findStoreOrDefault(args, io)
+  if (setting.isDefault && !['json', 'jsonl'].includes(formOf(args))) {
+    note(`No store is named, so this is ${DEFAULT_STORE} in the current folder. See --store.`, io)
+  }
   const client = await openSetting(setting, io)
   try {
     return await withoutSecrets(setting.secrets, async () => work(client, atNow(io, (await client.store.check()).now)))

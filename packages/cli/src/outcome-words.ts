@@ -1,8 +1,9 @@
 import type { FireView, Outcome, RunView } from 'cronce'
 import { OUTCOMES } from 'cronce'
-import type { Flags } from './args.ts'
+import type { Args, Flags } from './args.ts'
 import { formatDuration } from './format.ts'
 import type { Color, Paint } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
 
 export type State = Outcome | 'open' | 'running' | 'cancelling' | 'parked'
 
@@ -44,12 +45,25 @@ export const OUTCOME_FLAGS = {
     type: 'string',
     value: 'OUTCOME',
     choices: [...OUTCOMES, 'open'],
-    help: `Only those that are ${[...OUTCOMES].join(', ')}, or open`,
+    list: true,
+    help: `Only those that are ${[...OUTCOMES].join(', ')}, or open; several with commas`,
   },
+  failed: { type: 'boolean', help: 'The same as --outcome failed,abandoned' },
 } as const satisfies Flags
 
+/** `null`: whatever the outcome. */
+export function readOutcomes(args: Args): readonly (Outcome | 'open')[] | null {
+  const text = args.text('outcome')
+  if (args.has('failed')) {
+    if (text !== undefined) throw new UsageError('--failed and --outcome are two choices.', 'Leave out one.')
+    return ['failed', 'abandoned']
+  }
+  // The choices of the flag were checked.
+  return text === undefined ? null : ([...new Set(text.split(','))] as (Outcome | 'open')[])
+}
+
 /** The latest on the right. A range of instants that ended alike is as many characters as there is room for. */
-export function strip(latestFirst: readonly FireView[], length: number): string {
+export function strip(latestFirst: readonly Pick<FireView, 'state' | 'range'>[], length: number): string {
   let marks = ''
   for (const { state, range } of latestFirst) {
     if (marks.length >= length) break

@@ -89,14 +89,17 @@ function commandNamed(name: string): Entry {
 
 /** What other programs call it. */
 const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
-  ['ls', 'list'],
-  ['status', 'list'],
+  ['status', 'list (schedules), instances (processes) or doctor (health)'],
   ['jobs', 'list'],
   ['schedules', 'list'],
   ['get', 'describe'],
-  ['history', 'fires'],
+  ['history', 'runs (what was run) or fires (what was due)'],
+  ['deploys', 'deployments'],
+  ['steps', 'show (which lists the steps of a fire) or step resolve'],
+  ['create', 'schedule put'],
+  ['add', 'schedule put'],
+  ['put', 'schedule put'],
   ['verify', 'fires --verify'],
-  ['ps', 'instances'],
   ['workers', 'instances'],
   ['stop', 'drain'],
   ['serve', 'start'],

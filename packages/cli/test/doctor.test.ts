@@ -68,6 +68,7 @@ const SCHEDULE: ScheduleFact = {
   failedInRow: 0,
   pause: null,
   waitingSince: null,
+  callMissingAt: null,
 }
 const RUN: RunFact = {
   schedule: 'report:ada',
@@ -385,6 +386,12 @@ describe('what the doctor makes of facts', () => {
         ({ check }) => check === 'overdue',
       )!.level,
       'ok',
+    )
+    finds(
+      { fleet: { schedules: [{ ...SCHEDULE, callMissingAt: NOW - DAY }] } },
+      'calls',
+      'warn',
+      /No host has called cronce exec for 1 schedule .*: report:ada \(for 1 d\)/,
     )
     finds(
       { fleet: { schedules: [{ ...SCHEDULE, waitingSince: NOW - 5 * MINUTE }] } },

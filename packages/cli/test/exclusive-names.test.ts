@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Cronce, cronce } from 'cronce'
+import { runCoordinator } from 'cronce/node-cron'
 import { type Bench, benchOn, scratch, until } from './steer-kit.ts'
 
 const folder = scratch()
@@ -51,7 +52,7 @@ describe('what stands behind locks, leaders and keys', () => {
   test('is listed when it is asked for, and counted when it is left out', async () => {
     const plain = await bench.say('list', '-o', 'name')
     assert.equal(plain.stdout, 'report\n')
-    assert.match(plain.stderr, /63 .*locks, leaders, keys.*--all/)
+    assert.match(plain.stderr, /63 .*locks, leaders or keys.*--all/)
     const next = await bench.say('list', '--next', '-o', 'name')
     assert.deepEqual([next.stdout, /63 /.test(next.stderr)], ['report\n', true])
     const one = JSON.parse((await bench.say('list', '--json', '-n', '1')).stdout)
@@ -65,5 +66,15 @@ describe('what stands behind locks, leaders and keys', () => {
     assert.deepEqual(await names('cronce:lock:importer'), ['cronce:lock:importer'])
     assert.deepEqual(await names('--job', 'cronce:leader'), ['cronce:leader:poller'])
     assert.equal((await bench.say('list', '--all', '-o', 'name')).stderr, '')
+  })
+
+  test('tasks of node-cron are listed beside jobs', async () => {
+    const coordinator = runCoordinator(app)
+    const key = `nightly:${new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString()}`
+    assert.equal(await coordinator.shouldRun(key, 30_000), true)
+    await coordinator.onComplete(key)
+    const { stdout } = await bench.say('list')
+    assert.match(stdout, /\nnode-cron:nightly +active +When node-cron asks +- /)
+    assert.match(stdout, /\nreport /)
   })
 })

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { CronceError } from 'cronce'
+import { CronceError, cronce as cronceApp } from 'cronce'
 import { readArgs } from '../src/args.ts'
 import { changeFlags, confirm, type Plan } from '../src/confirm.ts'
 import { exitCodeOf } from '../src/exit-code.ts'
@@ -36,6 +36,36 @@ describe('which store is meant', () => {
     assert.deepEqual(await find([], {}, join(folder, 'deep/deeper')), ['sqlite:by-config', 'shop'])
     assert.deepEqual(await find([], { DATABASE_URL: 'postgres://everybody' }, '/'), ['postgres://everybody', undefined])
     await assert.rejects(find([], {}, '/'), { code: 'STORE_MISSING' })
+  })
+
+  test('without a store, commands read the cronce.db that dev made here; not in production, and never for exec', async () => {
+    const here = mkdtempSync(join(tmpdir(), 'cronce-default-'))
+    const say = (args: readonly string[], env: Asked['env'] = {}) => ask(args, env, { cwd: here })
+    const command = ['exec', '--name', 'a', '--due', '0', '--', 'true']
+    try {
+      const none = await say(['list'])
+      assert.deepEqual([none.status, none.stdout], [2, ''])
+      assert.match(none.stderr, /No store is named, and there is no cronce\.db in .*\n.*--store/)
+      const app = cronceApp({ store: `sqlite:${join(here, 'cronce.db')}`, logger: false, signals: false })
+      app.job('backup', { cron: '0 3 * * *' }, () => {})
+      await app.start()
+      await app.stop()
+      const found = await say(['list', '-o', 'name'])
+      assert.deepEqual([found.status, found.stdout], [0, 'backup\n'])
+      assert.match(found.stderr, /^note: No store is named, so this is sqlite:cronce\.db in the current folder/)
+      const json = await say(['list', '--json'])
+      assert.deepEqual([json.status, json.stderr], [0, ''])
+      assert.equal((await say(['next', 'backup'])).status, 0)
+      assert.equal((await say(['doctor', '--quiet'])).status === 2, false)
+      const production = await say(['list'], { NODE_ENV: 'production' })
+      assert.deepEqual([production.status, production.stdout], [2, ''])
+      assert.match(production.stderr, /In production, cronce\.db .* is not used by default/)
+      assert.deepEqual([(await say(command)).status, (await say(['migrate', 'status'])).status], [2, 2])
+      const named = await say(['list'], { CRONCE_STORE: 'sqlite:/nowhere/else.db' })
+      assert.match(named.stderr, /no file .*else\.db/)
+    } finally {
+      rmSync(here, { recursive: true })
+    }
   })
 
   test('it may be kept in a variable or a file', async () => {

@@ -85,8 +85,10 @@ describe('hostile input', { concurrency: 4 }, () => {
     ]
     for (const name of names) {
       const missing = await bench.say('pause', '--json', '--', name)
-      assert.deepEqual([missing.status, missing.stdout], [3, ''], name)
-      assert.equal(JSON.parse(missing.stderr).error.code, 'SCHEDULE_NOT_FOUND', name)
+      // All schedules match a star, and a change of several is not made without a yes.
+      const refused = name === '*' ? ([4, 'CONFIRMATION_NEEDED'] as const) : ([3, 'SCHEDULE_NOT_FOUND'] as const)
+      assert.deepEqual([missing.status, missing.stdout], [refused[0], ''], name)
+      assert.equal(JSON.parse(missing.stderr).error.code, refused[1], name)
       await bench.client.schedules.create(name, { job: name, cron: '0 3 * * *' })
       const done: Result[] = []
       for (const args of [

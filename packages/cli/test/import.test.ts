@@ -69,6 +69,40 @@ describe('cronce import crontab', () => {
     assert.match(stderr.replace(/\s+/g, ' '), /no instant that a fleet could agree on: start it with the machine/)
   })
 
+  test('of several crontabs, a line of several servers is one job, and it is told that it runs on one', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'web-1.txt'), '# all\n0 3 * * * backup\n10 4 * * * rotate\n@reboot start\n')
+    writeFileSync(join(cwd, 'web-2.txt'), '# all\n0 3 * * * backup\n20 4 * * * rotate\n')
+    writeFileSync(
+      join(cwd, 'db.txt'),
+      '0 3 * * * backup\n0 3 * * * backup\n0 1 * * * cronce exec --name vacuum -- vacuum\n',
+    )
+    const files = ['web-1.txt', 'web-2.txt', 'db.txt']
+    const text = await ask(['import', 'crontab', ...files], UTC, { cwd })
+    const json = await ask(['import', 'crontab', ...files, '--json'], UTC, { cwd })
+    const { items, findings } = JSON.parse(json.stdout)
+    assert.deepEqual([text.status, json.status], [1, 1], '@reboot does not translate')
+    type Item = { name: string; places: { file: string; line: number }[] }
+    assert.deepEqual(
+      items.map(({ name, places }: Item) => [name, ...places.map(({ file, line }) => `${file}:${line}`)]),
+      [
+        ['backup', 'web-1.txt:2', 'web-2.txt:2', 'db.txt:1'],
+        ['rotate', 'web-1.txt:3'],
+        ['rotate-2', 'web-2.txt:3'],
+        ['backup-2', 'db.txt:2'],
+        ['vacuum', 'db.txt:3'],
+      ],
+    )
+    const about = findings.map(({ what, why }: { what: string; why: string }) => `${what}: ${why}`).join('\n')
+    assert.match(about, /backup runs on one server: it ran on each of 3 servers \(web-1, web-2, db\)/)
+    assert.match(about, /rotate runs on any server: only web-1 had it/)
+    assert.match(about, /rotate-2 is rotate with other options: web-1 runs the same command at another time/)
+    assert.doesNotMatch(about, /vacuum runs on/, 'exec ran it once already')
+    assert.equal(about.match(/the environment/g)?.length, 1)
+    assert.match(text.stdout, /\/\/ from web-1 \(line 2\), web-2 \(line 2\), db \(line 1\)\n {2}backup: \{/)
+    assert.match(text.stdout, /not translated \(web-1, line 4\): @reboot start/)
+  })
+
   test('--json is one object with the jobs and the findings', async () => {
     const { status, stdout, stderr } = await ask(['import', 'crontab', FIXTURE, '--json'], UTC)
     const { version, items, findings, comments, written } = JSON.parse(stdout)
@@ -116,14 +150,14 @@ describe('cronce import crontab', () => {
     for (const [args, status, message] of [
       [['import'], 2, /Import from what/],
       [['import', 'crontabs'], 2, /Did you mean crontab/],
-      [['import', 'crontab', 'a', 'b'], 2, /One crontab at a time/],
+      [['import', 'crontab', 'a', 'a'], 2, /a is named twice/],
       [['import', 'crontab', 'missing'], 3, /There is no file missing/],
       [['import', 'crontab', '.'], 1, /can't be read/],
       [['import', 'crontab', '-', '--out', 'jobs.yaml'], 2, /does not say in which form/],
       [['import', 'crontab', '-', '--out', 'jobs.ts', '--format', 'json'], 2, /contradicts/],
       [['import', 'crontab', '-', '--out', 'no/such/jobs.ts'], 1, /can't be written/],
       [['import', 'k8s'], 2, /Import which file/],
-      [['import', 'k8s', 'a', '--tz', 'UTC'], 2, /about crontabs/],
+      [['import', 'k8s', 'a', '--tz', 'UTC'], 2, /about crontab/],
     ] as const) {
       const result = await ask(args, UTC, { cwd, input: '' })
       assert.equal(result.status, status, args.join(' '))

@@ -116,9 +116,10 @@ describe('cronce', { concurrency: 4 }, () => {
 
   test('suggests the command that does what is asked for under another name', async () => {
     const meant = {
-      ls: 'list',
-      status: 'list',
-      history: 'fires',
+      jobs: 'list',
+      status: 'list (schedules), instances (processes) or doctor (health)',
+      history: 'runs (what was run) or fires (what was due)',
+      put: 'schedule put',
       verify: 'fires --verify',
       stop: 'drain',
       rm: 'remove',

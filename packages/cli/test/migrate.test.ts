@@ -102,7 +102,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.match(verb!, /hint: Choose one of: status, plan, up, sql, adopt\./)
     assert.match(typo!, /Did you mean up\?/)
     assert.match(more!, /takes no "now"/)
-    assert.match(store!, /Which store\?\nhint: Set CRONCE_STORE/)
+    assert.match(store!, /No store is named\.\nhint: Set CRONCE_STORE/)
     assert.match(sqlite!, /needs no command/)
     assert.doesNotMatch(mysql!, /secret/)
     assert.match(viewer!, /given their rights by up/)

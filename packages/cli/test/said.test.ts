@@ -17,7 +17,9 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cronce-said-'))
   store = `sqlite:${join(folder, 'jobs.db')}`
   client = await connect({ store, onWarning: () => {} })
-  await client.schedules.create('daily', { job: 'report', cron: '0 3 * * *' })
+  // Hours from now, since a forecast counts whole hours.
+  const hour = (new Date().getUTCHours() + 6) % 24
+  await client.schedules.create('daily', { job: 'report', cron: `0 ${hour} * * *` })
 })
 
 after(async () => {

@@ -130,7 +130,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const later = await sqlite('runs', '--from', 'now')
     assert.match(
       failed.stdout,
-      /^DUE +SCHEDULE +TOKEN +STATE +TOOK +LATE +TRY +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
+      /^DUE +SCHEDULE +TOKEN +STATE +TOOK +LATE +TRY +WHERE +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
     )
     assert.deepEqual(
       [...page.items, ...following.items].map(({ token }) => token),

@@ -41,3 +41,4 @@ export type {
   TaskListener,
   TaskOptions,
 } from './node-cron/task-types.ts'
+export type { TaskRegistry } from './node-cron/undistributed.ts'

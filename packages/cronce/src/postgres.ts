@@ -2,4 +2,10 @@ export type { PostgresTransaction, TransactionOf, TransactionOpener } from './st
 export type { AppliedMigration, MigrationEntry, MigrationProgress, MigrationStatus } from './store/postgres/migrate.ts'
 export { type Migrator, type MigratorOptions, migrationText, migrator } from './store/postgres/migrator.ts'
 export { type PostgresOptions, postgres } from './store/postgres/postgres.ts'
+export {
+  type ViewedSchedule,
+  type ViewedSchedules,
+  type ViewQuery,
+  viewSchedules,
+} from './store/postgres/read-views.ts'
 export type { Roles } from './store/postgres/roles.ts'

@@ -14,6 +14,7 @@ import { policyWords } from '../policy-words.ts'
 import { fireLines } from '../print.ts'
 import { redactRecord } from '../redact.ts'
 import { comingOf } from '../schedule-times.ts'
+import { expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
@@ -40,6 +41,8 @@ export const describe: Command = {
 type LiveTrigger = ReturnType<typeof makeTrigger>
 
 interface Description {
+  readonly stored: ScheduleView
+  /** The same; of exec, with the rule of its calls as its trigger. */
   readonly schedule: ScheduleView
   readonly next: readonly number[]
   readonly fires: readonly FireView[]
@@ -55,13 +58,14 @@ function runDescribe(args: Args, io: Io): Promise<number> {
     const description = redactRecord(await readDescription(client, name, count, io.now))
     const { schedule } = description
     if (args.has('json')) {
-      const { open, ...rest } = schedule
+      const { open, ...rest } = description.stored
       const words = triggerWords(schedule.trigger)
       const { next, fires, runs, instances } = description
       printJson(
         {
           schedule: { ...rest, open },
           words,
+          expected: expectedRule(schedule) === null ? null : { trigger: schedule.trigger, nextAt: schedule.nextAt },
           next,
           fires,
           runs,
@@ -77,14 +81,23 @@ function runDescribe(args: Args, io: Io): Promise<number> {
 }
 
 async function readDescription(client: Connection, name: string, count: number, now: number): Promise<Description> {
-  const schedule = await client.schedules.get(name)
+  const stored = await client.schedules.get(name)
   const [fires, runs, all] = await Promise.all([
     client.fires.list({ schedule: name, limit: 20 }),
     client.runs.list({ schedule: name, limit: 5 }),
     client.instances.list({ ended: 0 }),
   ])
+  const latest = fires.items.find(({ nonce }) => nonce === '')?.dueAt ?? stored.last.dueAt
+  const schedule = withExpectedRule(stored, latest)
   const able = all.filter(({ state, jobs }) => state === 'live' && jobs.includes(schedule.job))
-  return { schedule, next: comingOf(schedule, now, count), fires: fires.items, runs: runs.items, instances: able }
+  return {
+    stored,
+    schedule,
+    next: comingOf(schedule, now, count),
+    fires: fires.items,
+    runs: runs.items,
+    instances: able,
+  }
 }
 
 /** What all sections of a description are written with. */
@@ -121,7 +134,8 @@ function printSettings({ schedule, instances }: Description, live: LiveTrigger |
   const { text, tz, io, when } = page
   const { trigger } = schedule
   text.line(io.paint('bold', sanitize(schedule.name)))
-  text.row('when', triggerWords(trigger, tz))
+  const isCalled = expectedRule(schedule) !== null
+  text.row('when', `${triggerWords(trigger, tz)}${isCalled ? ', called by cronce exec' : ''}`)
   if (trigger !== null) text.row('as written', triggerText(trigger))
   text.row('zone', triggerZone(trigger))
   if (live !== null && live.kind !== 'at') text.row('frequency', frequencyOf(live, io.now).words)
@@ -134,7 +148,7 @@ function printSettings({ schedule, instances }: Description, live: LiveTrigger |
     `${when(schedule.createdAt)}${schedule.revision > 1 ? `, changed ${when(schedule.updatedAt)}, revision ${schedule.revision}` : ''}`,
   )
   text.row('window', windowWords(schedule, when))
-  if (schedule.input !== null) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
+  if (schedule.input !== null && !isCalled) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
   text.row('runs on', instancesWords(schedule, instances))
 }
 

@@ -8,7 +8,7 @@ import { gatherStore, troubleOf } from '../doctor/gather-store.ts'
 import { judge } from '../doctor/judge.ts'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { findStore, STORE_FLAGS, withoutSecrets } from '../open-store.ts'
+import { findStoreOrDefault, STORE_FLAGS, type StoreSetting, withoutSecrets } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { printJson } from '../output.ts'
 import { progressLine } from '../progress.ts'
@@ -39,7 +39,7 @@ export const doctor: Command = {
 
 async function runDoctor(args: Args, io: Io): Promise<number> {
   atMost(args, 0, 'doctor')
-  const setting = await findStore(args, io)
+  const setting = await findStoreOrDefault(args, io)
   if (setting.store === 'memory:') {
     throw new UsageError('A store in memory is empty, and gone with this command.', 'Name the store with --store.')
   }
@@ -50,7 +50,7 @@ async function runDoctor(args: Args, io: Io): Promise<number> {
   return exitCode(findings, facts.store.trouble, args.has('strict'))
 }
 
-async function gather(setting: Awaited<ReturnType<typeof findStore>>, io: Io): Promise<Facts> {
+async function gather(setting: StoreSetting, io: Io): Promise<Facts> {
   const machine = gatherMachine(io, setting)
   const line = progressLine(io)
   line.show('asking the store')

@@ -2,9 +2,11 @@ import type { FireFilter, FireView } from 'cronce'
 import type { Args } from '../args.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import type { Io } from '../io.ts'
+import { mergePages, type Source } from '../merge-pages.ts'
+import { expandNames } from '../names.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
-import { endingWords, OUTCOME_FLAGS, stateColor } from '../outcome-words.ts'
+import { endingWords, OUTCOME_FLAGS, readOutcomes, stateColor } from '../outcome-words.ts'
 import { type Column, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readPage } from '../paging.ts'
 import { formatInstant, TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
@@ -16,6 +18,7 @@ export const fires: Command = {
   examples: [
     ['cronce fires billing', 'every instant that it was due, and what became of it'],
     ['cronce fires billing --outcome missed --from now-30d', 'what was missed within a month'],
+    ["cronce fires 'report:*' --failed", 'what failed or was abandoned, of all schedules that begin with report:'],
     ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true, or are behind'],
     ['cronce fires billing --verify --from 2027-01-01 --json', 'of one, since then, for a program'],
   ],
@@ -45,7 +48,7 @@ function runFires(args: Args, io: Io): Promise<number> {
   const [schedule] = atMost(args, 1, 'fires')
   const tz = zoneOf(args)
   if (args.has('verify')) {
-    const useless = ['job', 'outcome', 'earliest', 'limit', 'after', 'all'].find((flag) => args.has(flag))
+    const useless = ['job', 'outcome', 'failed', 'earliest', 'limit', 'after', 'all'].find((flag) => args.has(flag))
     if (useless !== undefined)
       throw new UsageError(`--verify judges all records, so --${useless} means nothing.`, 'Leave it out.')
     return withClient(args, io, async (client, io) => {
@@ -55,17 +58,24 @@ function runFires(args: Args, io: Io): Promise<number> {
       return verifyLedgers(client, { name: schedule, stretch, tz }, args, io)
     })
   }
-  const filter: FireFilter = {
-    schedule,
-    job: args.text('job'),
-    outcome: args.text('outcome') as FireFilter['outcome'],
-    order: args.has('earliest') ? 'earliest' : 'latest',
-  }
+  const isEarliest = args.has('earliest')
+  const filter: FireFilter = { job: args.text('job'), order: isEarliest ? 'earliest' : 'latest' }
+  const outcomes = readOutcomes(args)
   return withClient(args, io, async (client, io) => {
     const times = timesOf(args, tz, io.now)
-    const { items, next } = await readPage(args, (page) => client.fires.list({ ...filter, ...times, ...page }))
+    const names = schedule === undefined ? [undefined] : await expandNames(client, [schedule])
+    const sources = names.flatMap((name) =>
+      (outcomes ?? [undefined]).map(
+        (outcome): Source<FireView> => ({
+          key: JSON.stringify([name, outcome]),
+          list: (page) => client.fires.list({ ...filter, ...times, ...page, schedule: name, outcome }),
+        }),
+      ),
+    )
+    const order = isEarliest ? earliestFirst : latestFirst
+    const { items, next } = await readPage(args, (page) => mergePages(sources, order, page))
     // A name that is no schedule is a mistake rather than an empty list.
-    if (items.length === 0 && schedule !== undefined) await client.schedules.get(schedule)
+    if (items.length === 0 && names[0] !== undefined) await client.schedules.get(names[0])
     printList({ items, next, columns: columnsIn(tz), name: nameOf, empty: 'No fires.' }, args, io)
     return 0
   })
@@ -73,6 +83,17 @@ function runFires(args: Args, io: Io): Promise<number> {
 
 function timesOf(args: Args, tz: string, now: number): Readonly<Record<'from' | 'to', number | undefined>> {
   return { from: timeFlag(args, 'from', { tz, now }), to: timeFlag(args, 'to', { tz, now }) }
+}
+
+/** As a store lists them. */
+function earliestFirst(one: FireView, other: FireView): number {
+  if (one.dueAt !== other.dueAt) return one.dueAt - other.dueAt
+  if (one.schedule !== other.schedule) return one.schedule < other.schedule ? -1 : 1
+  return one.nonce < other.nonce ? -1 : 1
+}
+
+function latestFirst(one: FireView, other: FireView): number {
+  return earliestFirst(other, one)
 }
 
 function nameOf({ schedule, dueAt, nonce }: FireView): string {

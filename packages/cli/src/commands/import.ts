@@ -1,7 +1,9 @@
 import type { Args } from '../args.ts'
 import { importCrontab } from '../import/crontab-jobs.ts'
-import { type Imported, jobsOf } from '../import/imported.ts'
+import { type Imported, type ImportedJob, jobsOf } from '../import/imported.ts'
 import { importK8s } from '../import/k8s-jobs.ts'
+import { mergeCrontabs, serverNames } from '../import/merge-crontabs.ts'
+import { importNodeCron } from '../import/node-cron/import-node-cron.ts'
 import { type JobsFormat, renderJobs } from '../import/render-jobs.ts'
 import { findingsText, summary } from '../import/report.ts'
 import { isSystemCrontab, readSources, type Source } from '../import/sources.ts'
@@ -12,19 +14,29 @@ import { note, printJson } from '../output.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
-const SOURCES = ['crontab', 'k8s'] as const
+const SOURCES = ['crontab', 'k8s', 'node-cron'] as const
+type SourceKind = Exclude<(typeof SOURCES)[number], 'node-cron'>
 
 export const importCommand: Command = {
-  operands: '<crontab|k8s> [FILE…]',
+  operands: '<crontab|k8s|node-cron> [FILE…]',
   examples: [
     ['crontab -l | cronce import crontab', 'the jobs of your crontab, as TypeScript'],
     ['cronce import crontab /etc/crontab --out jobs.ts', 'a system crontab, into a file for cronce start'],
+    [
+      'cronce import crontab web-1.txt web-2.txt --out jobs.ts',
+      'the crontabs of two servers: a line of both is one job',
+    ],
     ['cronce import k8s cronjobs/*.yaml --out jobs.json', 'CronJobs of Kubernetes, as JSON'],
+    ['cronce import node-cron src/', 'names for the tasks in your code, and the edits that make each run once'],
+    ['cronce import node-cron src/ --write', 'make these edits'],
     ['cronce import crontab crontab.txt --json', 'the jobs and all that is worth knowing, for a program'],
   ],
   about: [
     'What does not mean quite the same, or does not translate, is told on stderr; of the latter nothing is dropped: it is kept',
     'as a comment, and the exit code is 1. crontab reads stdin without FILE, or with -.',
+    'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server: each is told.',
+    'node-cron prints a plan and changes nothing without --write: every task gets a name and distributed: true. Exit code 1 if some',
+    'need you. It reads JavaScript and TypeScript without JSX, and follows imports of node-cron, not functions that wrap it.',
   ].join('\n'),
   flags: {
     out: {
@@ -35,6 +47,8 @@ export const importCommand: Command = {
     format: { type: 'string', value: 'FORM', choices: ['ts', 'json'], help: 'Without --out: ts (default) or json' },
     force: { type: 'boolean', help: 'Replace the file of --out' },
     'dry-run': { type: 'boolean', help: 'Print what would be written, and write nothing' },
+    write: { type: 'boolean', help: 'node-cron: make the edits' },
+    'drop-in': { type: 'boolean', help: 'node-cron: import cronce/node-cron instead, which needs names only' },
     system: {
       type: 'boolean',
       help: 'crontab: lines have a user before the command (known of /etc/crontab, /etc/cron.d)',
@@ -56,8 +70,9 @@ async function runImport(args: Args, io: Io): Promise<number> {
     if (kind === undefined) throw new UsageError('Import from what?', hint)
     throw new UsageError(`"${kind}" can't be imported.${suggestion(kind, SOURCES)}`, hint)
   }
-  const format = readFormat(args)
   refuseForeignFlags(source, args)
+  if (source === 'node-cron') return importNodeCron(files, args, io)
+  const format = readFormat(args)
   const imported = await readImported(source, await readSources(source, files, io), args, io)
   return tell(imported, renderJobs(imported, format), args, io)
 }
@@ -75,29 +90,40 @@ function readFormat(args: Args): JobsFormat {
   throw new UsageError(`--format ${named} contradicts --out ${out}.`, 'Leave out --format.')
 }
 
-function refuseForeignFlags(source: (typeof SOURCES)[number], args: Args): void {
-  if (source === 'crontab') return
-  const flag = ['system', 'user', 'tz', 'cwd', 'like-cron'].find((name) => args.has(name))
-  if (flag !== undefined) throw new UsageError(`--${flag} is about crontabs.`, `Leave it out.`)
+const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
+  crontab: ['system', 'user', 'tz', 'cwd', 'like-cron'],
+  'node-cron': ['write', 'drop-in'],
 }
 
-async function readImported(
-  source: (typeof SOURCES)[number],
-  sources: readonly Source[],
-  args: Args,
-  io: Io,
-): Promise<Imported> {
+function refuseForeignFlags(source: (typeof SOURCES)[number], args: Args): void {
+  const foreign = Object.entries(OWN_FLAGS).filter(([owner]) => owner !== source)
+  for (const [owner, flags] of foreign) {
+    const flag = flags.find((name) => args.has(name))
+    if (flag !== undefined) throw new UsageError(`--${flag} is about ${owner}.`, 'Leave it out.')
+  }
+  const file = ['out', 'format', 'force'].find((name) => args.has(name))
+  if (source === 'node-cron' && file !== undefined) {
+    throw new UsageError(`--${file} is for jobs, and node-cron's tasks stay where they are.`, 'Leave it out.')
+  }
+}
+
+async function readImported(source: SourceKind, sources: readonly Source[], args: Args, io: Io): Promise<Imported> {
   if (source === 'k8s') return importK8s(sources, io.now)
-  const [{ file, text }] = sources as [Source]
-  return importCrontab(text, {
-    file,
-    isSystem: args.has('system') || isSystemCrontab(file),
-    // Cron knows no zone but the machine's, so that is what its lines mean.
-    tz: args.text('tz') ?? localZone(io.env),
-    cwd: args.text('cwd') ?? null,
-    user: args.text('user') ?? 'root',
-    likeCron: args.has('like-cron'),
+  const servers = serverNames(sources.map(({ file }) => file))
+  const crontabs = sources.map(({ file, text }, index) => {
+    const server = sources.length === 1 ? {} : { server: servers[index]! }
+    return importCrontab(text, {
+      file,
+      ...server,
+      isSystem: args.has('system') || isSystemCrontab(file),
+      // Cron knows no zone but the machine's, so that is what its lines mean.
+      tz: args.text('tz') ?? localZone(io.env),
+      cwd: args.text('cwd') ?? null,
+      user: args.text('user') ?? 'root',
+      likeCron: args.has('like-cron'),
+    })
   })
+  return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers)
 }
 
 async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {
@@ -109,7 +135,7 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
   if (isJson) {
     printJson(
       {
-        items: jobsOf(imported).map(({ name, place, comments, options }) => ({ name, place, comments, options })),
+        items: jobsOf(imported).map(jobJson),
         findings: imported.findings,
         comments: imported.items.flatMap((item) => (item.kind === 'comment' ? item.lines : [])),
         written,
@@ -122,6 +148,10 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
   io.err(findingsText(imported.findings, io))
   note(`${summary(imported)}${sayWhere(written, out, isDry)}`, io)
   return lost ? 1 : 0
+}
+
+function jobJson({ name, place, others = [], comments, options }: ImportedJob): object {
+  return { name, place, places: [place, ...others], comments, options }
 }
 
 function sayWhere(written: string | null, out: string | undefined, isDry: boolean): string {

@@ -30,6 +30,7 @@ export const COMMANDS: readonly Entry[] = [
     name: 'list',
     group: 'see',
     summary: 'What is scheduled, when it is due next, and how it went',
+    aliases: ['ls'],
     load: async () => (await import('./list.ts')).list,
   },
   {
@@ -78,7 +79,14 @@ export const COMMANDS: readonly Entry[] = [
     name: 'instances',
     group: 'see',
     summary: 'Which processes run jobs',
+    aliases: ['ps'],
     load: async () => (await import('./instances.ts')).instances,
+  },
+  {
+    name: 'deployments',
+    group: 'see',
+    summary: 'Which versions of the code there are, and which of them decides; activate one',
+    load: async () => (await import('./deployments.ts')).deployments,
   },
   {
     name: 'run',
@@ -122,6 +130,18 @@ export const COMMANDS: readonly Entry[] = [
     group: 'steer',
     summary: 'Run a fire that has ended once more',
     load: async () => (await import('./retry.ts')).retry,
+  },
+  {
+    name: 'step',
+    group: 'steer',
+    summary: 'Say how a step ended whose run died in the middle of it',
+    load: async () => (await import('./step.ts')).step,
+  },
+  {
+    name: 'schedule',
+    group: 'steer',
+    summary: 'Create, change or remove a schedule at run time',
+    load: async () => (await import('./schedule.ts')).schedule,
   },
   {
     name: 'remove',
@@ -174,7 +194,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'import',
     group: 'offline',
-    summary: 'Turn a crontab, or CronJobs of Kubernetes, into jobs',
+    summary: 'Turn a crontab, or CronJobs of Kubernetes, into jobs; make tasks of node-cron run once',
     load: async () => (await import('./import.ts')).importCommand,
   },
   {

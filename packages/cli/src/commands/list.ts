@@ -1,18 +1,24 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
+import { CronceError } from 'cronce/cron'
+import { isExclusive, isRunByCaller } from 'cronce/internal'
+import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
-import { LeftOut } from '../left-out.ts'
-import { STORE_FLAGS, withClient } from '../open-store.ts'
+import { filteredPage, LeftOut } from '../left-out.ts'
+import { readGlob } from '../names.ts'
+import { findStoreOrDefault, STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts'
-import { PAGE_FLAGS, readPage } from '../paging.ts'
+import { PAGE_FLAGS, readLimit, readPage } from '../paging.ts'
 import { countSteps } from '../progress.ts'
 import { nextFireOf } from '../schedule-times.ts'
+import { CALL_GRACE_MS, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
+import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
 const STRIP = 20
@@ -20,14 +26,15 @@ const STRIP = 20
 const AT_A_TIME = 8
 
 export const list: Command = {
-  operands: '[<prefix>]',
+  operands: '[<prefix>|<pattern>]',
   examples: [
     ['cronce list', 'what is scheduled, when it is due next, and how it went'],
     ['cronce list report: --state paused', 'names that begin with report:, and are paused'],
+    ["cronce list '*:nightly' --failed", 'names that end with :nightly, and whose latest fire failed'],
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `The last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders, keys and slots of node-cron are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -37,6 +44,7 @@ export const list: Command = {
       help: 'Only those that are active, paused, retired or finished',
     },
     tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
+    failed: { type: 'boolean', help: 'Only those whose latest fire failed' },
     next: { type: 'boolean', help: 'The one that is due next first' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
@@ -46,12 +54,45 @@ export const list: Command = {
   run: runList,
 }
 
+/** What the columns show. */
+interface Shown extends Pick<ScheduleView, 'name' | 'state' | 'job' | 'app' | 'failedInRow'> {
+  readonly open: readonly Pick<ScheduleView['open'][number], 'token'>[]
+  readonly last: Pick<ScheduleView['last'], 'dueAt' | 'succeededAt'>
+  readonly recent: readonly Pick<FireView, 'state' | 'range'>[]
+  readonly nextFireAt: number | null
+  readonly rule: ScheduleView['trigger']
+  readonly isCalled: boolean
+}
+
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
   readonly nextFireAt: number | null
+  /** Its trigger, or the rule by which `cronce exec` is called. */
+  readonly rule: ScheduleView['trigger']
+  /** A crontab calls `cronce exec` by that rule. */
+  readonly isCalled: boolean
 }
 
-function runList(args: Args, io: Io): Promise<number> {
+function rowOf(schedule: ScheduleView, recent: readonly FireView[]): Row {
+  const latest = recent.find(({ nonce }) => nonce === '')?.dueAt ?? null
+  const ruled = withExpectedRule(schedule, latest ?? schedule.last.dueAt)
+  const isCalled = ruled !== schedule
+  return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled }
+}
+
+async function runList(args: Args, io: Io): Promise<number> {
+  try {
+    return await listFromStore(args, io)
+  } catch (error) {
+    // A role that may read only the views can't open the store.
+    const viewed = error instanceof CronceError && error.code === 'STORE_FORBIDDEN' ? await readViews(args, io) : null
+    if (viewed === null) throw error
+    printViews(viewed, args, io)
+    return 0
+  }
+}
+
+function listFromStore(args: Args, io: Io): Promise<number> {
   const [prefix] = atMost(args, 1, 'list')
   const tz = zoneOf(args)
   const form = formOf(args)
@@ -61,11 +102,10 @@ function runList(args: Args, io: Io): Promise<number> {
     const wantsStrip = form === 'table' || form === 'wide' || form === 'json' || form === 'jsonl'
     const progress = countSteps(io, 'read', items.length)
     const rows = await inParallel(items, AT_A_TIME, async (schedule): Promise<Row> => {
-      const nextFireAt = nextFireOf(schedule)
-      if (!wantsStrip) return { ...schedule, nextFireAt, recent: [] }
+      if (!wantsStrip) return rowOf(schedule, [])
       const { items: recent } = await client.fires.list({ schedule: schedule.name, limit: STRIP })
       progress.step()
-      return { ...schedule, nextFireAt, recent }
+      return rowOf(schedule, recent)
     })
     progress.end()
     printList(
@@ -74,9 +114,10 @@ function runList(args: Args, io: Io): Promise<number> {
         next,
         columns: columnsIn(tz, io.now),
         name: ({ name }) => name,
-        json: ({ recent, nextFireAt: _column, ...schedule }) => ({
+        json: ({ recent, nextFireAt, rule, isCalled, ...schedule }) => ({
           ...schedule,
-          words: triggerWords(schedule.trigger, tz),
+          words: triggerWords(rule, tz),
+          expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
         empty: 'No schedules.',
@@ -90,30 +131,97 @@ function runList(args: Args, io: Io): Promise<number> {
   })
 }
 
-async function schedulesOf(client: Connection, args: Args, prefix: string | undefined, leftOut: LeftOut) {
+async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
+  const glob = given === undefined ? null : readGlob(given)
   const filter = {
-    prefix,
+    prefix: glob === null ? given : glob.prefix || undefined,
     job: args.text('job'),
     state: args.text('state') as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
-  const showsAll = args.has('all') || filter.prefix !== undefined || filter.job !== undefined
+  const showsAll = args.has('all') || given !== undefined || filter.job !== undefined
+  const keeps = ({ name, failedInRow }: ScheduleView): boolean =>
+    (glob === null || glob.matches(name) || name === given) && (!args.has('failed') || failedInRow > 0)
   if (!args.has('next')) {
     const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
-    return readPage(args, (page) => (showsAll ? list(page) : leftOut.page(list, page)))
+    return readPage(args, (page) => (showsAll ? filteredPage(list, page, keeps) : leftOut.page(list, page, keeps)))
   }
   // What is due next can be told only from all of them.
   const all: ScheduleView[] = []
   for await (const schedule of client.schedules.all(filter)) {
-    if (showsAll || leftOut.isShown(schedule)) all.push(schedule)
+    if (keeps(schedule) && (showsAll || leftOut.isShown(schedule))) all.push(schedule)
   }
   all.sort((a, b) => dueNext(a) - dueNext(b) || (a.name < b.name ? -1 : 1))
   return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
 }
 
+const VIEWED = 1_000
+
+/** What a role sees that may read only the views of PostgreSQL; `null`: it is another store, or may not read them either. */
+async function readViews(args: Args, io: Io): Promise<ViewedSchedules | null> {
+  const { store, namespace = 'default' } = await findStoreOrDefault(args, io)
+  if (typeof store !== 'string' || !/^postgres(ql)?:/.test(store)) return null
+  const [given = ''] = args.positionals
+  const prefix = readGlob(given)?.prefix ?? given
+  const { viewSchedules } = await import('cronce/postgres')
+  try {
+    return await viewSchedules(store, { namespace, prefix, after: '', limit: VIEWED, recent: STRIP })
+  } catch (error) {
+    if (error instanceof CronceError) return null
+    throw error
+  }
+}
+
+function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
+  if (args.has('after'))
+    throw new UsageError('This role may only read the views, which have no pages.', 'Leave out --after.')
+  const tz = zoneOf(args)
+  const [given] = args.positionals
+  const glob = given === undefined ? null : readGlob(given)
+  const showsAll = given !== undefined || args.has('job') || args.has('all')
+  const kept = items.filter(
+    (view) => (glob?.matches(view.name) ?? true) && (showsAll || !isExclusive(view.job)) && matches(view, args),
+  )
+  const byName = new Map(kept.map((view) => [view.name, view]))
+  const shown = kept.map(shownOf)
+  if (args.has('next')) shown.sort((one, other) => (one.nextFireAt ?? Infinity) - (other.nextFireAt ?? Infinity))
+  const rows = shown.slice(0, readLimit(args) ?? VIEWED)
+  const json = ({ name }: Shown): unknown => byName.get(name)
+  printList(
+    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: 'No schedules.' },
+    args,
+    io,
+  )
+  if (formOf(args) === 'json') return
+  const more = shown.length > rows.length || items.length === VIEWED ? ' There are more.' : ''
+  note(`This role may only read the views: NEXT does not know skipped due times.${more}`, io)
+}
+
+function matches({ job, state, tenant, failedInRow }: ViewedSchedule, args: Args): boolean {
+  const isSame = (flag: string, value: string | null): boolean => !args.has(flag) || args.text(flag) === value
+  return (
+    isSame('job', job) && isSame('state', state) && isSame('tenant', tenant) && (!args.has('failed') || failedInRow > 0)
+  )
+}
+
+function shownOf(view: ViewedSchedule): Shown {
+  const { name, state, job, app, failedInRow, openFires, trigger, nextAt, lastDueAt, lastSucceededAt } = view
+  return {
+    ...{ name, state, job, app, failedInRow, rule: trigger, isCalled: false },
+    open: Array.from({ length: openFires }, () => ({ token: null })),
+    last: { dueAt: lastDueAt, succeededAt: lastSucceededAt },
+    nextFireAt: state === 'active' ? nextAt : null,
+    recent: view.recent.map(({ dueAt, state, count }) => ({
+      // The words of the views are those of the API.
+      state: state as FireView['state'],
+      range: count > 1 ? { untilAt: dueAt, count } : null,
+    })),
+  }
+}
+
 /** A schedule that never fires again, or not before an operator resumes it, comes last. */
 function dueNext(schedule: ScheduleView): number {
-  return nextFireOf(schedule) ?? Number.MAX_SAFE_INTEGER
+  return rowOf(schedule, []).nextFireAt ?? Number.MAX_SAFE_INTEGER
 }
 
 const STATE_COLORS: Readonly<Record<ScheduleView['state'], Color | undefined>> = {
@@ -123,7 +231,7 @@ const STATE_COLORS: Readonly<Record<ScheduleView['state'], Color | undefined>> =
   finished: 'dim',
 }
 
-function columnsIn(tz: string, now: number): readonly Column<Row>[] {
+function columnsIn(tz: string, now: number): readonly Column<Shown>[] {
   const when = (instant: number | null): string => (instant === null ? '-' : formatInstant(instant, tz))
   return [
     { title: 'NAME', value: ({ name }) => name, color: () => 'bold' },
@@ -132,15 +240,19 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
       value: stateWords,
       color: ({ state, open }) => STATE_COLORS[state] ?? (isRunning(open) ? 'cyan' : undefined),
     },
-    { title: 'WHEN', value: ({ trigger }) => triggerWords(trigger, tz), shrinks: true },
-    { title: 'EXPRESSION', value: ({ trigger }) => triggerText(trigger), wide: true },
+    {
+      title: 'WHEN',
+      value: (row) => whenWords(row, tz),
+      shrinks: true,
+    },
+    { title: 'EXPRESSION', value: ({ rule }) => triggerText(rule), wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
     { title: 'APP', value: ({ app }) => app ?? '-', wide: true },
     { title: 'NEXT', value: ({ nextFireAt }) => when(nextFireAt), drop: 2 },
     {
       title: 'IN',
-      value: ({ nextFireAt }) => (nextFireAt === null ? '-' : untilWords(nextFireAt, now)),
-      color: ({ nextFireAt }) => (isOverdue(nextFireAt, now) ? 'yellow' : undefined),
+      value: (row) => (row.nextFireAt === null ? '-' : untilWords(row.nextFireAt, row, now)),
+      color: (row) => (isOverdue(row, now) ? 'yellow' : undefined),
     },
     { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : roughWords(last.dueAt, now)), drop: 1 },
     { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },
@@ -152,19 +264,25 @@ function columnsIn(tz: string, now: number): readonly Column<Row>[] {
 /** Longer than any instance needs to notice: nobody runs it. */
 const OVERDUE_MS = 10_000
 
-function isOverdue(nextAt: number | null, now: number): boolean {
-  return nextAt !== null && nextAt < now - OVERDUE_MS
+function isOverdue({ nextFireAt, isCalled }: Shown, now: number): boolean {
+  return nextFireAt !== null && nextFireAt < now - (isCalled ? CALL_GRACE_MS : OVERDUE_MS)
 }
 
-function untilWords(nextAt: number, now: number): string {
-  if (isOverdue(nextAt, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
+function untilWords(nextAt: number, row: Shown, now: number): string {
+  if (isOverdue(row, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
   return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
 }
 
-function isRunning(open: ScheduleView['open']): boolean {
+function whenWords({ rule, isCalled, job }: Shown, tz: string): string {
+  // A task of node-cron, which says when its slots come.
+  if (isRunByCaller(job) && !isExclusive(job)) return 'When node-cron asks'
+  return `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`
+}
+
+function isRunning(open: Shown['open']): boolean {
   return open.some(({ token }) => token !== null)
 }
 
-function stateWords({ state, open }: Row): string {
+function stateWords({ state, open }: Shown): string {
   return state === 'active' && isRunning(open) ? 'running' : state
 }

@@ -3,11 +3,12 @@ import type { Args } from '../args.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
-import { findStoreIfAny, STORE_FLAGS, withClient } from '../open-store.ts'
+import { findStoreOrDefaultIfAny, STORE_FLAGS, withClient } from '../open-store.ts'
 import { note, printJson } from '../output.ts'
 import { fireLines } from '../print.ts'
 import { readSchedule, SCHEDULE_FLAGS, type Schedule } from '../schedule.ts'
 import { comingOf } from '../schedule-times.ts'
+import { withExpectedRule } from '../service/exec/expected-rule.ts'
 import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
 import { triggerZone } from '../trigger-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -50,7 +51,7 @@ async function runNext(args: Args, io: Io): Promise<number> {
   const [first] = args.positionals
   const isName = args.positionals.length === 1 && first !== '' && !looksLikeExpression(first!)
   // Without a store it can only be an expression that went wrong.
-  if (isName && (await findStoreIfAny(args, io)).store !== undefined) return nextOfSchedule(first!, args, io)
+  if (isName && (await findStoreOrDefaultIfAny(args, io)).store !== undefined) return nextOfSchedule(first!, args, io)
   return nextOfExpression(args, io)
 }
 
@@ -80,9 +81,10 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
     throw new UsageError(`--${own} is a rule of the schedule ${name} itself.`, 'Leave it out, or give an expression.')
   }
   return withClient(args, io, async (client, io) => {
-    const schedule = await client.schedules.get(name).catch((error: unknown) => {
+    const stored = await client.schedules.get(name).catch((error: unknown) => {
       throw isNotFound(error) ? neitherOf(name, error) : error
     })
+    const schedule = withExpectedRule(stored, stored.last.dueAt)
     const tz = zoneOf(args, triggerZone(schedule.trigger))
     const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
     const to = timeFlag(args, 'to', { tz, now: io.now })

@@ -19,6 +19,7 @@ export const pause: Command = {
     ['cronce pause nightly-report --note "wrong prices"', 'until somebody resumes it'],
     ['cronce pause billing --until "tomorrow 09:00" --missed latest', 'then run what fell into it last'],
     ['cronce pause --prefix report: --dry-run', 'which ones would it be?'],
+    ["cronce pause '*:nightly' --yes", 'all that end with :nightly'],
     ['cronce pause --all --yes --note "database upgrade"', 'everything'],
   ],
   about: [

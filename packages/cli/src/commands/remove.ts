@@ -6,6 +6,7 @@ import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
+import { expandNames } from '../names.ts'
 import { withClient } from '../open-store.ts'
 import { printJson } from '../output.ts'
 import { steerFlags } from '../steer/flags.ts'
@@ -19,6 +20,7 @@ export const remove: Command = {
     ['cronce remove report:ada', 'it is never due again; what is on record stays for its time'],
     ['cronce remove old-job older-job --yes', 'such as those that doctor calls retired'],
     ['cronce remove backup --dry-run', 'what would go?'],
+    ["cronce remove 'trial:*' --dry-run", 'all that begin with trial:'],
   ],
   about: [
     'What waits is cancelled. What runs needs --force: the run is told to end, and what it writes is refused. What is declared in',
@@ -34,10 +36,11 @@ export const remove: Command = {
 const AT_A_TIME = 8
 
 function runRemove(args: Args, io: Io): Promise<number> {
-  const names = [...new Set(args.positionals)]
-  if (names.length === 0) throw new UsageError('Which schedule?', 'Write cronce remove SCHEDULE, or several.')
+  if (args.positionals.length === 0)
+    throw new UsageError('Which schedule?', 'Write cronce remove SCHEDULE, or several.')
   const force = args.has('force')
   return withClient(args, io, async (client) => {
+    const names = await expandNames(client, args.positionals)
     // All of them first: a slip in the last name must not leave the others removed.
     const views = await inParallel(names, AT_A_TIME, (name) => client.schedules.get(name))
     if (!force) for (const view of views) refuse(view)

@@ -1,11 +1,12 @@
 import type { Args } from '../args.ts'
 import type { Io } from '../io.ts'
+import { DEFAULT_STORE } from '../open-store.ts'
 import { note } from '../output.ts'
 import { endProcessSoon } from '../service/end-process.ts'
 import { detailLines } from '../service/jobs-error.ts'
 import { createLog, LOG_FLAGS, type Log, logOptions } from '../service/log.ts'
 import { runService, type ServiceParts } from '../service/run-service.ts'
-import { DEFAULT_STORE, readService, SERVICE_FLAGS, type ServiceSettings } from '../service/settings.ts'
+import { readService, SERVICE_FLAGS, type ServiceSettings } from '../service/settings.ts'
 import type { Command } from './command.ts'
 
 export const start: Command = {

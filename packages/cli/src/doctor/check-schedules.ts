@@ -18,6 +18,7 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
     checkOrphans(fleet),
     ...checkRetired(fleet),
     checkOverdue(fleet),
+    ...checkCalls(fleet),
     ...checkWaiting(fleet),
     checkStuck(fleet),
     checkFailing(fleet),
@@ -26,7 +27,7 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
   ]
   if (!fleet.isSample) return found
   const sample = `Of the first ${counted(fleet.schedules.length, 'schedule')}: `
-  const ofSchedules = new Set(['orphans', 'retired', 'overdue', 'waiting', 'failing', 'paused', 'timeouts'])
+  const ofSchedules = new Set(['orphans', 'retired', 'overdue', 'calls', 'waiting', 'failing', 'paused', 'timeouts'])
   return found.map((each) =>
     ofSchedules.has(each.check) ? { ...each, message: `${sample}${lowered(each.message)}` } : each,
   )
@@ -83,6 +84,22 @@ function checkOverdue(fleet: FleetFacts): Finding {
     `${counted(late.length, 'schedule is', 'schedules are')} overdue although instances are live, by up to ${formatDuration(now - late[0]!.nextAt!)}: ${firstFew(late.map(({ name }) => name))}.`,
     'Look at the logs of the instances: they may not reach the store, or be too few.',
   )
+}
+
+function checkCalls({ now, schedules }: FleetFacts): Finding[] {
+  const missing = schedules
+    .filter(({ callMissingAt }) => callMissingAt !== null)
+    .sort((one, other) => one.callMissingAt! - other.callMissingAt!)
+  if (missing.length === 0) return []
+  const names = missing.map(({ name, callMissingAt }) => `${name} (for ${formatDuration(now - callMissingAt!)})`)
+  return [
+    finding(
+      'calls',
+      'warn',
+      `No host has called cronce exec for ${counted(missing.length, 'schedule')} when its crontab should have: ${firstFew(names)}.`,
+      'Look whether cron runs there, and whether the line is still in the crontab; if it is meant to be gone: cronce remove.',
+    ),
+  ]
 }
 
 function checkWaiting(fleet: FleetFacts): Finding[] {

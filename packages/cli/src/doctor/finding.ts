@@ -33,6 +33,7 @@ export const CHECKS = [
   'orphans',
   'retired',
   'overdue',
+  'calls',
   'waiting',
   'stuck',
   'failing',

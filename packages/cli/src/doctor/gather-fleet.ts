@@ -2,6 +2,7 @@ import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } fro
 import { CronceError } from 'cronce/cron'
 import { needsInstance } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
+import { CALL_GRACE_MS, expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
 
 /** Beyond so many it is a sample: what is wrong with many is wrong with some of them. */
@@ -9,6 +10,8 @@ const MOST_SCHEDULES = 10_000
 const MOST_RUNS = 1_000
 /** Whose schedules are looked at one by one, for their timeouts. */
 const MOST_OLD_RUNS = 200
+/** Whose latest fires are looked for, since a call seems to be missing. */
+const MOST_CALLED = 200
 const MOST_APPS = 20
 const AT_A_TIME = 4
 /** A run that young is not stuck, whatever its timeout. */
@@ -17,7 +20,7 @@ const YOUNG_MS = 60_000
 export async function gatherFleet(client: Client, onProgress: (schedules: number) => void): Promise<FleetFacts> {
   const { now } = await client.store.check()
   const instances = await client.instances.list()
-  const sample = await schedulesOf(client, onProgress)
+  const sample = await schedulesOf(client, now, onProgress)
   const { items, next } = await client.runs.list({ outcome: 'open', limit: MOST_RUNS })
   return {
     now,
@@ -30,14 +33,32 @@ export async function gatherFleet(client: Client, onProgress: (schedules: number
   }
 }
 
+/** When a call of `cronce exec` was expected that has not come. */
+function missingSince(view: ScheduleView, latestDueAt: number | null, now: number): number | null {
+  if (view.state !== 'active' || expectedRule(view) === null) return null
+  const { nextAt } = withExpectedRule(view, latestDueAt)
+  return nextAt !== null && nextAt < now - CALL_GRACE_MS ? nextAt : null
+}
+
+/** The due time of the latest fire that a call has delivered, whatever became of it. */
+async function latestCall(client: Client, { name }: ScheduleView): Promise<number | null> {
+  const { items } = await client.fires.list({ schedule: name, nonce: '', limit: 1 })
+  return items[0]?.dueAt ?? null
+}
+
 async function schedulesOf(
   client: Client,
+  now: number,
   onProgress: (schedules: number) => void,
 ): Promise<{ readonly schedules: readonly ScheduleFact[]; readonly isSample: boolean }> {
   const schedules: ScheduleFact[] = []
+  let asked = 0
   for await (const view of client.schedules.all()) {
     if (schedules.length === MOST_SCHEDULES) return { schedules, isSample: true }
-    schedules.push(scheduleFact(view))
+    const isMissing = asked < MOST_CALLED && missingSince(view, view.last.dueAt, now) !== null
+    if (isMissing) asked++
+    const callMissingAt = isMissing ? missingSince(view, await latestCall(client, view), now) : null
+    schedules.push({ ...scheduleFact(view), callMissingAt })
     onProgress(schedules.length)
   }
   return { schedules, isSample: false }
@@ -55,6 +76,7 @@ export function scheduleFact(view: ScheduleView): ScheduleFact {
     timeoutMs: policy.timeout.runMs,
     failedInRow,
     pause: pause === null ? null : { at: pause.at, untilAt: pause.untilAt, author: pause.author },
+    callMissingAt: null,
     waitingSince: waiting.length === 0 ? null : Math.min(...waiting.map(({ readyAt }) => readyAt)),
   }
 }

@@ -5,12 +5,14 @@ import { readSchedule } from './crontab-schedule.ts'
 import { CrontabSettings } from './crontab-settings.ts'
 import { type Unwrapped, unwrapExecLine } from './exec-line.ts'
 import { flockOf } from './flock.ts'
-import type { Finding, Imported, ImportedItem, JobRecord } from './imported.ts'
+import type { Finding, Imported, ImportedItem, ImportedJob, JobRecord } from './imported.ts'
 import { slugOfCommand, uniqueNames } from './job-names.ts'
 
 export interface CrontabOptions {
   /** For messages. */
   readonly file: string
+  /** What the server with this crontab is called, if there are several. */
+  readonly server?: string
   /** Whether lines have a user before the command. */
   readonly isSystem: boolean
   /** The zone of lines that no CRON_TZ stands before. */
@@ -59,14 +61,14 @@ export function importCrontab(text: string, options: CrontabOptions): Imported {
         break
       case 'broken':
         flush()
-        items.push(untranslated(line))
+        items.push(untranslated(line, options))
         report(line.line, { level: 'lost', what: line.raw.trim(), why: line.why, todo: 'put the line right' })
         break
       case 'entry': {
         const job = readEntry(line, settings, { ...options, isOurs }, nameFor, report)
         if (job === null) {
           flush()
-          items.push(untranslated(line))
+          items.push(untranslated(line, options))
         } else {
           if (!items.some(({ kind }) => kind === 'job')) report(line.line, ENVIRONMENT)
           items.push({ kind: 'job', job: { ...job, comments, place: { file, line: line.line } } })
@@ -87,7 +89,7 @@ const CARRIAGE_RETURNS: Omit<Finding, 'place'> = {
   todo: 'nothing',
 }
 
-const ENVIRONMENT: Omit<Finding, 'place'> = {
+export const ENVIRONMENT: Omit<Finding, 'place'> = {
   level: 'changed',
   what: 'the environment',
   why: 'cron gives all commands a short PATH, and SHELL, HOME and LOGNAME of the user; now they have those of cronce start',
@@ -101,8 +103,9 @@ const UNFINISHED: Omit<Finding, 'place'> = {
   todo: 'look whether it is wanted',
 }
 
-function untranslated({ line, raw }: CrontabLine): ImportedItem {
-  return { kind: 'comment', lines: [`not translated (line ${line}): ${raw.trim()}`] }
+function untranslated({ line, raw }: CrontabLine, { server }: CrontabOptions): ImportedItem {
+  const where = server === undefined ? `line ${line}` : `${server}, line ${line}`
+  return { kind: 'comment', lines: [`not translated (${where}): ${raw.trim()}`] }
 }
 
 type EntryOptions = CrontabOptions & {
@@ -116,7 +119,7 @@ function readEntry(
   options: EntryOptions,
   nameFor: (wanted: string) => string,
   report: Report,
-): { name: string; options: JobRecord } | null {
+): Pick<ImportedJob, 'name' | 'options' | 'isClaimed'> | null {
   const misread = misreadEntry(entry, options)
   if (misread !== null) {
     report(entry.line, { level: 'lost', ...misread })
@@ -147,7 +150,8 @@ function readEntry(
   }
   const policies = policiesOf(entry, settings, likeCron)
   if (wrapped !== null) {
-    return { name, options: { ...answer.options, ...policies, ...unwrapped(entry, wrapped, settings, options) } }
+    const own = unwrapped(entry, wrapped, settings, options)
+    return { name, isClaimed: true, options: { ...answer.options, ...policies, ...own } }
   }
   return { name, options: { ...answer.options, ...readCommand(entry, settings, options, report), ...policies } }
 }

@@ -33,7 +33,19 @@ export function unwrapExecLine(line: string): Unwrapped | null {
   }
 }
 
-const FLAGS = ['name', 'due', 'cron', 'tz', 'tolerance', 'timeout', 'grace', 'guarantee', 'overlap', 'retry'] as const
+const FLAGS = [
+  'name',
+  'due',
+  'cron',
+  'expect',
+  'tz',
+  'tolerance',
+  'timeout',
+  'grace',
+  'guarantee',
+  'overlap',
+  'retry',
+] as const
 
 /** Of a list of words: `cronce exec --name NAME … -- command …`. */
 export function unwrapExecWords(words: readonly string[]): Unwrapped | null {

@@ -13,6 +13,10 @@ export interface ImportedJob {
   readonly name: string
   readonly comments: readonly string[]
   readonly place: Place
+  /** Where else it stands, in crontabs of other servers. */
+  readonly others?: readonly Place[]
+  /** The line claimed its fire with `cronce exec`, so it ran once for all servers that have it. */
+  readonly isClaimed?: boolean
   readonly options: JobRecord
 }
 

@@ -15,8 +15,9 @@ const LARGEST = 16 * 1024 * 1024
 
 /** The texts to import: files, or stdin for `-`. */
 export async function readSources(kind: 'crontab' | 'k8s', files: readonly string[], io: Io): Promise<Source[]> {
-  if (kind === 'crontab' && files.length > 1) {
-    throw new UsageError(`One crontab at a time, not ${files.length}.`, 'Import them one by one.')
+  const twice = files.find((file, index) => files.indexOf(file) !== index)
+  if (kind === 'crontab' && twice !== undefined) {
+    throw new UsageError(`${twice} is named twice.`, 'Name the crontab of each server once.')
   }
   if (files.length === 0 && (kind === 'k8s' || io.ask !== null)) {
     const sample = kind === 'k8s' ? 'cronce import k8s cronjobs.yaml' : 'crontab -l | cronce import crontab'

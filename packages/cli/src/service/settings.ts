@@ -6,7 +6,7 @@ import type { Args, Flags } from '../args.ts'
 import type { LoadedConfig } from '../config.ts'
 import { readDurationText } from '../duration-text.ts'
 import type { Io } from '../io.ts'
-import { findStoreIfAny, STORE_FLAGS, type StoreSetting } from '../open-store.ts'
+import { DEFAULT_STORE, findStoreIfAny, STORE_FLAGS, type StoreSetting } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Jobs, loadJobsFile, readJobs } from './load-jobs.ts'
@@ -37,7 +37,6 @@ export interface ServiceSettings {
   readonly config: LoadedConfig
 }
 
-export const DEFAULT_STORE = 'sqlite:cronce.db'
 /** Where jobs are, if nobody says where. */
 export const JOB_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map((extension) => `jobs.${extension}`)
 

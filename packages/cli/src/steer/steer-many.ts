@@ -32,9 +32,13 @@ const AT_A_TIME = 8
 const FAILURES_SHOWN = 10
 
 export async function steerMany(which: Which, steering: Steering, client: Client, args: Args, io: Io): Promise<number> {
-  return which.kind === 'named'
-    ? steerNamed(which.names, steering, client, args, io)
-    : steerFiltered(which, steering, client, args, io)
+  if (which.kind === 'named') return steerNamed(which.names, steering, client, args, io)
+  const { glob } = which
+  // A schedule may be called like a pattern.
+  if (glob !== undefined && (await client.schedules.find(glob.text)) !== null) {
+    return steerNamed([glob.text], steering, client, args, io)
+  }
+  return steerFiltered(which, steering, client, args, io)
 }
 
 async function steerNamed(
@@ -129,7 +133,7 @@ interface Tally {
 }
 
 async function changeAll(
-  { filter }: Extract<Which, { kind: 'filtered' }>,
+  { filter, glob }: Extract<Which, { kind: 'filtered' }>,
   steering: Steering,
   client: Client,
   tally: Tally,
@@ -148,7 +152,7 @@ async function changeAll(
   }
   let batch: string[] = []
   for await (const view of client.schedules.all(filter)) {
-    if (!steering.wants(view)) continue
+    if (glob?.matches(view.name) === false || !steering.wants(view)) continue
     batch.push(view.name)
     if (batch.length < AT_A_TIME * 8) continue
     await inParallel(batch, AT_A_TIME, change)

@@ -1,6 +1,7 @@
 import type { Client, ScheduleFilter, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Args, Flags } from '../args.ts'
+import { type Glob, readGlob } from '../names.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const WHICH_FLAGS = {
@@ -12,7 +13,15 @@ export const WHICH_FLAGS = {
 /** The schedules that are meant: by their names, or by what they have in common. */
 export type Which =
   | { readonly kind: 'named'; readonly names: readonly string[] }
-  | { readonly kind: 'filtered'; readonly filter: ScheduleFilter; readonly words: string }
+  | {
+      readonly kind: 'filtered'
+      readonly filter: ScheduleFilter
+      readonly words: string
+      /** Those of the filter that match are meant. @default all */
+      readonly glob?: Glob
+    }
+
+const ALL_WORDS = 'of the namespace'
 
 export function whichSchedules(args: Args, command: string): Which {
   const names = [...new Set(args.positionals)]
@@ -20,7 +29,7 @@ export function whichSchedules(args: Args, command: string): Which {
   const job = args.text('job')
   const isFiltered = prefix !== undefined || job !== undefined || args.has('all')
   if (names.length > 0) {
-    if (!isFiltered) return { kind: 'named', names }
+    if (!isFiltered) return namedOrMatching(names)
     throw new UsageError(
       'Names, and --prefix, --job or --all as well.',
       'Name schedules, or say what they have in common.',
@@ -35,6 +44,18 @@ export function whichSchedules(args: Args, command: string): Which {
   return filtered(prefix, job, args.has('all'))
 }
 
+/** One pattern stands for what matches it; several, or a pattern among names, would be neither a list nor a filter. */
+function namedOrMatching(names: readonly string[]): Which {
+  const glob = readGlob(names[0]!)
+  if (names.length === 1 && glob !== null) {
+    const { text, prefix } = glob
+    return { kind: 'filtered', filter: { prefix: prefix || undefined }, words: `that match "${text}"`, glob }
+  }
+  const pattern = names.find((name) => readGlob(name) !== null)
+  if (pattern === undefined) return { kind: 'named', names }
+  throw new UsageError(`"${pattern}" stands beside other names.`, 'Give one pattern, or names.')
+}
+
 function filtered(prefix: string | undefined, job: string | undefined, isAll: boolean): Which {
   if (prefix === '' || job === '')
     throw new UsageError('An empty --prefix or --job means nothing.', 'Write --all for all.')
@@ -45,7 +66,7 @@ function filtered(prefix: string | undefined, job: string | undefined, isAll: bo
     ...(prefix === undefined ? [] : [`that begin with ${JSON.stringify(prefix)}`]),
     ...(job === undefined ? [] : [`of job ${JSON.stringify(job)}`]),
   ].join(' and are ')
-  return { kind: 'filtered', filter: { prefix, job }, words: words || 'of the namespace' }
+  return { kind: 'filtered', filter: { prefix, job }, words: words || ALL_WORDS }
 }
 
 export interface Census {
@@ -61,7 +82,7 @@ const NAMES_SHOWN = 5
 /** Count what is meant, one page in memory at a time. */
 export async function census(
   client: Client,
-  { filter, words }: Extract<Which, { kind: 'filtered' }>,
+  { filter, words, glob }: Extract<Which, { kind: 'filtered' }>,
   wants: (view: ScheduleView) => boolean,
   onCount: (count: number) => void,
 ): Promise<Census> {
@@ -70,11 +91,12 @@ export async function census(
   const names: string[] = []
   const others = new Map<ScheduleView['state'], number>()
   for await (const view of client.schedules.all(filter)) {
+    if (glob?.matches(view.name) === false) continue
     onCount(++seen)
     if (!wants(view)) others.set(view.state, (others.get(view.state) ?? 0) + 1)
     else if (wanted++ < NAMES_SHOWN) names.push(view.name)
   }
-  if (seen === 0 && (filter.prefix !== undefined || filter.job !== undefined)) {
+  if (seen === 0 && words !== ALL_WORDS) {
     throw new CronceError('SCHEDULE_NOT_FOUND', `There are no schedules ${words}.`, {
       hint: 'List the schedules to see their names and jobs: cronce list.',
     })

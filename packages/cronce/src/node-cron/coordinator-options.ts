@@ -1,6 +1,7 @@
 import type { CronceOptions } from '../app/options.ts'
-import { readChoice, readDuration, readFields } from '../client/read-option.ts'
+import { optionInvalid, readChoice, readDuration, readFields } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
+import type { TaskRegistry } from './undistributed.ts'
 
 export interface CoordinatorOptions {
   /**
@@ -27,6 +28,11 @@ export interface CoordinatorOptions {
    * @default '1d'
    */
   readonly longest?: Duration | undefined
+  /**
+   * node-cron itself (its default export): when the first slot is asked for, tasks that are not `distributed`, and so run in every
+   * process, are named in a warning. @default none
+   */
+  readonly cron?: TaskRegistry | undefined
 }
 
 /** Where the coordinator is to open the store itself. */
@@ -40,23 +46,37 @@ export interface ResolvedCoordinatorOptions {
   readonly aheadMs: number
   readonly isExclusive: boolean
   readonly longestMs: number
+  readonly cron: TaskRegistry | null
   readonly ownApp: OwnAppOptions
 }
 
 const OWN_APP = ['namespace', 'lease', 'drain', 'signals', 'keepAlive', 'logger', 'adopt'] as const
-const NAMES = ['timeout', 'ahead', 'overlap', 'longest'] as const
+const NAMES = ['timeout', 'ahead', 'overlap', 'longest', 'cron'] as const
 const DAY_MS = 86_400_000
 
 /** `opensStore`: else it uses an app that has options of its own. */
 export function resolveCoordinatorOptions(options: unknown, opensStore: boolean): ResolvedCoordinatorOptions {
   const names = opensStore ? [...NAMES, ...OWN_APP] : NAMES
-  const { timeout, ahead, overlap, longest, ...ownApp } = readFields('', options ?? {}, names, "{ overlap: 'fleet' }")
+  const { timeout, ahead, overlap, longest, cron, ...ownApp } = readFields(
+    '',
+    options ?? {},
+    names,
+    "{ overlap: 'fleet' }",
+  )
   return {
     timeoutMs: readDuration('timeout', timeout ?? 800, { min: 50, max: 2_000 }),
     // The process of a background task waits for five seconds, for all of it together.
     aheadMs: readDuration('ahead', ahead ?? 3_000, { min: 0, max: 3_000 }),
     isExclusive: readChoice('overlap', overlap ?? 'allow', ['allow', 'fleet']) === 'fleet',
     longestMs: readDuration('longest', longest ?? DAY_MS, { min: 1_000, max: 30 * DAY_MS }),
+    cron: cron === undefined ? null : readRegistry(cron),
     ownApp: ownApp as OwnAppOptions,
   }
+}
+
+function readRegistry(cron: unknown): TaskRegistry {
+  if (typeof cron === 'object' && cron !== null && 'getTasks' in cron && typeof cron.getTasks === 'function') {
+    return cron as TaskRegistry
+  }
+  throw optionInvalid('cron', cron, 'node-cron itself', "Write import cron from 'node-cron' and { cron }.")
 }

@@ -1,7 +1,9 @@
 import type { ExclusiveParts } from '../app/exclusive.ts'
 import type { Client } from '../client/client.ts'
 import { describeError } from '../engine/describe-error.ts'
+import { CronceError } from '../errors.ts'
 import type { SlotKey } from './coordinator-key.ts'
+import { type TaskRegistry, undistributedWords } from './undistributed.ts'
 
 /** What the owner of the tasks should know, told once in a while. */
 export interface Warnings {
@@ -16,7 +18,12 @@ const LOOK_MS = 600_000
 /** So many names are remembered; a process with more tasks is warned a little less often. */
 const NAMES = 10_000
 
-export function coordinatorWarnings({ store }: Pick<Client, 'store'>, { logger, mono }: ExclusiveParts): Warnings {
+export function coordinatorWarnings(
+  { store }: Pick<Client, 'store'>,
+  { logger, mono }: ExclusiveParts,
+  cron: TaskRegistry | null,
+): Warnings {
+  let hasListed = false
   /** By name: the slot that was asked for last. */
   const last = new Map<string, number>()
   const doubled = new Set<string>()
@@ -35,9 +42,18 @@ export function coordinatorWarnings({ store }: Pick<Client, 'store'>, { logger, 
     if (last.size > NAMES) for (const oldest of last.keys()) return void last.delete(oldest)
   }
 
+  /** Once: the tasks of a process are made when it starts, and by the first slot all are there. */
+  const listUndistributed = (): void => {
+    if (hasListed || cron === null) return
+    hasListed = true
+    const words = undistributedWords(cron)
+    if (words !== null) logger.warn(words)
+  }
+
   return {
     asked(key) {
       const { name } = key
+      listUndistributed()
       if (last.get(name) === key.dueAt && !doubled.has(name)) {
         doubled.add(name)
         logger.warn(`Two tasks of this process are named ${JSON.stringify(name)}: only one of them runs. Rename one.`)
@@ -49,7 +65,10 @@ export function coordinatorWarnings({ store }: Pick<Client, 'store'>, { logger, 
       lookAtClock().catch(() => {})
     },
     notStarted(error) {
-      logger.warn(`The coordinator could not be started: ${describeError(error).message}`)
+      const hint = error instanceof CronceError && error.hint !== undefined ? ` ${error.hint}` : ''
+      logger.error(
+        `The coordinator could not be started, so no distributed task runs here: ${describeError(error).message}${hint}`,
+      )
     },
   }
 }

@@ -111,8 +111,8 @@ class SlotCoordinator implements Coordinator {
     this.#owner = owner
     this.#options = options
     this.#mayRun = mayRun
-    this.#warnings = coordinatorWarnings(owner.app, owner.parts)
-    // Told by the warning; the next question tries again.
+    this.#warnings = coordinatorWarnings(owner.app, owner.parts, options.cron)
+    // It is reported; the next question tries again.
     if (owner.isOwn) void this.#start().catch(() => {})
   }
 

@@ -4,12 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import cron, { type TaskContext, type TaskFn, type TaskOptions } from 'node-cron'
 import { type Cronce, cronce } from '../../src/app/cronce.ts'
+import type { Logger } from '../../src/app/logger.ts'
 import type { FireView } from '../../src/client/views.ts'
 import { type Coordinator, type CoordinatorOptions, runCoordinator } from '../../src/node-cron.ts'
 import { memory } from '../../src/store/memory/memory.ts'
 import { until } from '../processes/fleet.ts'
 
 const SILENT = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} }
+let lines: string[] = []
+/** A logger whose lines are in `lines`. */
+function recording(): Logger {
+  lines = []
+  const kept = lines
+  const keep = (level: string) => (message: string) => void kept.push(`${level}: ${message}`)
+  return { warn: keep('warn'), error: keep('error') }
+}
 const DYING = fileURLToPath(new URL('./coordinator-dying.ts', import.meta.url))
 
 interface Tasks {
@@ -126,4 +135,36 @@ test('a coordinator with a store of its own is no deployment of an app of the us
   await coordinator.ready()
   const apps = (await app.instances.list()).map((instance) => instance.app)
   assert.deepEqual(apps.toSorted(), ['cronce/node-cron/coordinator', 'node-cron'])
+})
+
+test('when the first slot is asked for, tasks that are not distributed are named, once', async (context) => {
+  const app = cronce({ store: memory(), logger: recording(), signals: false }) as Cronce
+  context.after(async () => {
+    await cron.shutdown()
+    await app.stop()
+  })
+  await app.start()
+  const coordinator = runCoordinator(app, { cron })
+  const task = (options: TaskOptions, pattern = '0 0 1 1 *') =>
+    cron.schedule(pattern, () => {}, { logger: SILENT, ...options })
+  task({ name: 'cleanup' })
+  task({}, '5 0 1 1 *')
+  cron.createTask('0 0 1 1 *', DYING, { name: 'in-a-process', logger: SILENT })
+  task({ name: 'also-once', distributed: true, runCoordinator: coordinator })
+  task({ name: 'once', distributed: true, runCoordinator: coordinator }, '* * * * * *')
+  await until('two slots', async () => coordinator.counts.run >= 2)
+  assert.deepEqual(lines, [
+    'warn: 3 tasks of node-cron run in every process, without asking the coordinator: cleanup (0 0 1 1 *), a task without a name (5 0 1 1 *), in-a-process (0 0 1 1 *). Add { name, distributed: true } to the options of those that should run once.',
+  ])
+  assert.throws(() => runCoordinator(app, { cron: {} as never }), { code: 'OPTION_INVALID' })
+})
+
+test('a coordinator that can not start is an error, with what to do', async (context) => {
+  const coordinator = runCoordinator('sqlite:/no/such/folder/cronce.db', { logger: recording(), signals: false })
+  context.after(() => coordinator.close())
+  await assert.rejects(coordinator.ready())
+  assert.match(
+    lines[0] ?? '',
+    /^error: The coordinator could not be started, so no distributed task runs here: .*\/no\/such\/folder.*\. [A-Z].*\.$/,
+  )
 })

@@ -4,6 +4,7 @@ import { type CommandEnd, superviseRun } from 'cronce/internal'
 import { aborted } from '../../aborted.ts'
 import { handedOn } from './command-env.ts'
 import type { ExecPlan } from './exec-plan.ts'
+import { isExpectedInput } from './expected-rule.ts'
 
 /** What this process runs, and how it ended. */
 export interface OwnRun {
@@ -99,7 +100,12 @@ class InheritingRunner implements CommandRunner {
     const [file, ...args] = this.#plan.command
     const end = await superviseRun(
       run,
-      { file, args, env: { CRONCE_K8S_JOB: null, ...handedOn(process.env) } },
+      {
+        file,
+        args,
+        env: { CRONCE_K8S_JOB: null, ...handedOn(process.env) },
+        ...(isExpectedInput(run.fire.input) ? { input: null } : {}),
+      },
       {
         graceMs: this.#plan.graceMs,
         output: 'inherit',

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
-import { execApp } from 'cronce/internal'
+import { execApp, isOfExec } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
 import { type CommandRunner, commandRunner } from './exec-command.ts'
 import { exitOf, signalOf } from './exec-exit.ts'
 import type { ExecPlan } from './exec-plan.ts'
+import { expectedInput } from './expected-rule.ts'
 import { demandDue, demandNear, findDue } from './find-due.ts'
 import { inTime } from './in-time.ts'
 import { standBy } from './stand-by.ts'
@@ -40,13 +42,20 @@ export async function execFire(parts: ExecParts): Promise<number> {
       if (attempt > 1) say(`${plan.name} (due ${formatUtc(fire.dueAt)}) is run here, attempt ${attempt}.`)
     },
   })
-  const app = makeApp(parts, runner.run)
+  let app = makeApp(parts, runner.run, '')
   const forward = (): void => void runner.forward(signalOf(signal.reason))
   signal.addEventListener('abort', forward, { once: true })
   try {
     const { CRONCE_K8S_JOB: job } = parts.env
     demandDue({ ...plan, job })
-    const dueAt = await deliver(app, parts, runner)
+    // Before joining, which makes the schedule: a call that is refused leaves nothing behind.
+    const dueAt = await inTime(STORE_MS, askDue(app, parts), signal)
+    if (await inTime(STORE_MS, hasOtherRule(app, plan), signal)) {
+      // Also a line that goes back to what it was before: as a deployment that comes back it would be outranked.
+      await app.stop()
+      app = makeApp(parts, runner.run, `-${Date.now().toString(36)}`)
+    }
+    await deliver(app, dueAt, parts, runner)
     const { name, wait, lease: leaseMs = LEASE_MS } = plan
     await standBy({ app, runner, name, dueAt, wait, leaseMs, signal, say, complain })
     // Of several, ours; else what was left to us by others.
@@ -69,13 +78,16 @@ export async function execFire(parts: ExecParts): Promise<number> {
   }
 }
 
-function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run) => unknown): Cronce {
+/** `version`: behind the id of its deployment. */
+function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run) => unknown, version: string): Cronce {
+  const input = expectedInput(plan.expected)
+  const options = input === undefined ? plan.policy : { ...plan.policy, input }
   const app = cronce({
     store,
     namespace,
     app: execApp(plan.name),
     // A line in a crontab that was changed is another version of it, so that its flags count.
-    deployment: `exec-${createHash('sha256').update(JSON.stringify(plan.policy)).digest('hex').slice(0, 12)}`,
+    deployment: `exec-${createHash('sha256').update(JSON.stringify(options)).digest('hex').slice(0, 12)}${version}`,
     // One command at a time: they share the streams.
     concurrency: 1,
     lease: plan.lease,
@@ -84,14 +96,12 @@ function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run
     signals: false,
     logger: { error: warn, warn },
   })
-  return app.job(plan.name, plan.policy, handler)
+  return app.job(plan.name, options, handler)
 }
 
 /** Say which fire is due, and join. What others have left open may begin to run here. */
-async function deliver(app: Cronce, parts: ExecParts, runner: CommandRunner): Promise<number> {
+async function deliver(app: Cronce, dueAt: number, parts: ExecParts, runner: CommandRunner): Promise<void> {
   const { plan, signal } = parts
-  // Before joining, which makes the schedule: a call that is refused leaves nothing behind.
-  const dueAt = await inTime(STORE_MS, askDue(app, parts), signal)
   const refusals: CronceError[] = []
   const unlisten = app.on('schedule.refused', ({ code, message }) => {
     refusals.push(new CronceError(code, message, { hint: 'Choose another --name: this one is not for exec.' }))
@@ -99,7 +109,7 @@ async function deliver(app: Cronce, parts: ExecParts, runner: CommandRunner): Pr
   await inTime(STORE_MS, app.start(), signal)
   unlisten()
   if (refusals[0] !== undefined) throw refusals[0]
-  if (await isDelivered(app, dueAt, parts, runner)) return dueAt
+  if (await isDelivered(app, dueAt, parts, runner)) return
   // Only a schedule with a trigger answers so, and such a one would have been refused.
   throw new CronceError('SCHEDULE_NAME_TAKEN', `${plan.name} has a trigger of its own.`, {
     hint: 'Choose another --name: this one is not for exec.',
@@ -139,6 +149,12 @@ async function askDue(app: Cronce, { plan, env: { CRONCE_K8S_JOB: job } }: ExecP
   const dueAt = findDue({ ...plan, job }, now)
   if (!(await isOnRecord(app, plan.name, dueAt))) demandNear(dueAt, now)
   return dueAt
+}
+
+/** Whether the schedule is there, and its calls are expected by another rule. */
+async function hasOtherRule(app: Cronce, { name, expected }: ExecPlan): Promise<boolean> {
+  const known = await app.schedules.find(name)
+  return known !== null && isOfExec(known) && !isDeepStrictEqual(known.input, expectedInput(expected) ?? null)
 }
 
 /** What is on record is not run again, however long ago it was: that is the answer. */

@@ -19,10 +19,15 @@ export const EXEC_FLAGS = {
     help: 'The instant that is due, such as 2027-03-28T01:00Z; or auto (default): the one of --cron that is nearest',
   },
   cron: { type: 'string', value: 'EXPR', help: 'With --due auto: when it is due, as in the crontab' },
+  expect: {
+    type: 'string',
+    value: 'EXPR',
+    help: 'With a time in --due: the rule of the calls, for NEXT in list and for doctor (--cron is kept by itself)',
+  },
   tz: {
     type: 'string',
     value: 'ZONE',
-    help: 'The zone of --cron (default: CRON_TZ, or the zone of this machine, as for cron itself)',
+    help: 'The zone of --cron and --expect (default: CRON_TZ, or the zone of this machine, as for cron itself)',
   },
   tolerance: { type: 'string', value: 'TIME', help: 'With --due auto: so far away it may be (default 60s)' },
   wait: { type: 'boolean', help: 'Stand by while another one runs it, and take over if that one dies' },
@@ -59,6 +64,8 @@ export interface ExecPlan {
   readonly due: number | null
   /** Instants to choose from, of an expression in this zone. */
   readonly trigger: Trigger | null
+  /** The rule that the calls follow, as far as it was told. */
+  readonly expected: Trigger | null
   readonly zone: string | null
   readonly toleranceMs: number
   readonly wait: boolean
@@ -90,12 +97,13 @@ export function readPlan(args: Args, env: ExecEnvironment): ExecPlan {
   const graceMs = duration(args, 'grace') ?? 10_000
   const timeoutMs = duration(args, 'timeout')
   const due = args.text('due') ?? AUTO
-  const { trigger, zone } = readTrigger(args, due === AUTO, env)
+  const { trigger, expected, zone } = readTrigger(args, due === AUTO, env)
   return {
     name: readName(args.text('name')),
     command: [file, ...rest],
     due: due === AUTO ? null : readDue(due),
     trigger,
+    expected,
     zone,
     toleranceMs: duration(args, 'tolerance') ?? 60_000,
     wait: args.has('wait'),
@@ -126,14 +134,26 @@ function readDue(text: string): number {
   }
 }
 
-function readTrigger(args: Args, isAuto: boolean, env: ExecEnvironment): Pick<ExecPlan, 'trigger' | 'zone'> {
-  const expression = args.text('cron')
+type ReadTrigger = Pick<ExecPlan, 'trigger' | 'expected' | 'zone'>
+
+function readTrigger(args: Args, isAuto: boolean, env: ExecEnvironment): ReadTrigger {
+  const chosen = args.text('cron')
+  const expression = chosen ?? args.text('expect')
   const tz = args.text('tz')
+  if (chosen !== undefined && args.has('expect')) {
+    throw new UsageError('--cron is expected by itself.', 'Leave out --expect.')
+  }
   if (expression === undefined && tz !== undefined) throw new UsageError('--tz is the zone of --cron.', 'Add --cron.')
-  if (expression === undefined) return { trigger: null, zone: null }
-  if (!isAuto) throw new UsageError('--cron is for --due auto.', 'Leave out --cron, or the time in --due.')
+  if (expression === undefined) return { trigger: null, expected: null, zone: null }
+  if (chosen !== undefined && !isAuto) {
+    throw new UsageError(
+      '--cron is for --due auto.',
+      'Leave out the time in --due, or write --expect instead of --cron.',
+    )
+  }
   const zone = zonePrefixOf(expression)?.tz ?? readZone(tz, env)
-  return { trigger: cron(expression, { tz: zone, seed: args.text('name') ?? '' }), zone }
+  const expected = cron(expression, { tz: zone, seed: args.text('name') ?? '' })
+  return { trigger: chosen === undefined ? null : expected, expected, zone }
 }
 
 /** The line is read by cron and by us: both have to mean the same moment. */

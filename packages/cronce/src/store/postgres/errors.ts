@@ -112,11 +112,23 @@ const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: str
     ],
   ],
   [
-    /^(?:42501$|28)/,
+    /^28/,
+    (name, text) => ['STORE_FORBIDDEN', `${name} refused: ${text}.`, 'Check the user, its password and pg_hba.conf.'],
+  ],
+  [
+    /^42501$/,
     (name, text) => [
       'STORE_FORBIDDEN',
       `${name} refused: ${text}.`,
-      'Check the user and its password, and that it has been granted the use of the store.',
+      'For instances and clients, give the role its rights: cronce migrate up --runtime ROLE, with the role that owns the tables. cronce migrate itself needs a role that may create them: grant create on database … to ROLE.',
+    ],
+  ],
+  [
+    /^42704$/,
+    (name, text) => [
+      'STORE_FAILED',
+      `${name} refused a statement: ${text}.`,
+      'Create the role first: create role … login.',
     ],
   ],
   [

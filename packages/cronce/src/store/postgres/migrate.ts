@@ -48,6 +48,8 @@ interface Look {
   readonly usage: boolean
   readonly table: boolean
   readonly readable: boolean
+  /** Whether this role may read the views: the others of its rights may be missing on purpose. */
+  readonly views: boolean
   /** Tables that this role may not both read and write, functions that it may not call. */
   readonly denied: readonly string[]
 }
@@ -63,6 +65,11 @@ select json_build_object(
          'usage', coalesce(has_schema_privilege(n.oid, 'usage'), false),
          'table', m.oid is not null,
          'readable', coalesce(has_table_privilege(m.oid, 'select'), false),
+         'views', coalesce((
+           select bool_and(has_table_privilege(c.oid, 'select'))
+             from pg_catalog.pg_class c
+            where c.relnamespace = n.oid and c.relkind = 'v' and has_schema_privilege(n.oid, 'usage')
+         ), false),
          'denied', coalesce((
            select json_agg(name order by name)
              from (
@@ -229,11 +236,17 @@ function tooNew({ schema, applied }: MigrationStatus, migrations: readonly Migra
   )
 }
 
-function forbidden({ role }: Look, schema: string, what: string): StoreError {
+function forbidden({ role, views }: Look, schema: string, what: string): StoreError {
+  const grant = `${command('up', schema)} --runtime ${role} --store URL, with the role that owns the tables`
+  if (views) {
+    return new StoreError('STORE_FORBIDDEN', `The role "${role}" may only read the views of the schema "${schema}".`, {
+      hint: `cronce list works with it. For everything else use the role of the instances, or run: ${grant}.`,
+    })
+  }
   return new StoreError(
     'STORE_FORBIDDEN',
     `The role "${role}" may not use the schema "${schema}": ${what} is closed to it.`,
-    { hint: `Run: ${command('up', schema)} --runtime ${role} --store URL, with the role that owns the tables.` },
+    { hint: `Run: ${grant}. For a role that only reads, write --viewer instead of --runtime.` },
   )
 }
 

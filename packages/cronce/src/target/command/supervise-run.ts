@@ -1,3 +1,4 @@
+import type { Json } from '../../model/json.ts'
 import type { Run } from '../../run/run.ts'
 import type { TargetRun } from '../target-run.ts'
 import { earlierRuns, environmentFor, withoutSecrets } from './run-environment.ts'
@@ -6,6 +7,8 @@ import { type CommandEnd, type CommandSpec, type SuperviseOptions, superviseComm
 export interface CommandOfRun extends Pick<CommandSpec, 'file' | 'args' | 'cwd' | 'stdin'> {
   /** Changes to the scheduler's environment; `null` removes a variable. */
   readonly env: Readonly<Record<string, string | null>>
+  /** Instead of the input of the fire. */
+  readonly input?: Json | undefined
 }
 
 /**
@@ -14,13 +17,18 @@ export interface CommandOfRun extends Pick<CommandSpec, 'file' | 'args' | 'cwd' 
  */
 export async function superviseRun(
   run: Run,
-  { env, ...command }: CommandOfRun,
+  { env, input, ...command }: CommandOfRun,
   options: Omit<SuperviseOptions, 'signal' | 'lease'>,
 ): Promise<CommandEnd> {
   // Every run that a handler gets is one that a target could get.
   const target = run as TargetRun
+  const ofRun = environmentFor(target, { ...withoutSecrets(), ...env })
   return superviseCommand(
-    { ...command, env: environmentFor(target, { ...withoutSecrets(), ...env }), ...earlierRuns(target) },
+    {
+      ...command,
+      env: input === undefined ? ofRun : { ...ofRun, CRONCE_INPUT: JSON.stringify(input) },
+      ...earlierRuns(target),
+    },
     { ...options, signal: target.signal, lease: target.lease },
   )
 }

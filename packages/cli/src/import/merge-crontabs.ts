@@ -1,0 +1,121 @@
+import { ENVIRONMENT } from './crontab-jobs.ts'
+import type { Finding, Imported, ImportedItem, ImportedJob, Place } from './imported.ts'
+import { uniqueNames } from './job-names.ts'
+
+/** What the servers are called: after their files, by the shortest name that tells them apart. */
+export function serverNames(files: readonly string[]): readonly string[] {
+  const short = files.map((file) => file.replace(/^.*\//, '').replace(/\.(crontab|cron|txt|tab)$/, ''))
+  return new Set(short).size === files.length ? short : files
+}
+
+interface Merged {
+  job: ImportedJob
+  /** The servers whose crontabs have the line. */
+  readonly servers: string[]
+}
+
+/**
+ * The crontabs of several servers as one record of jobs. A line that several of them have becomes one job. That changes where it
+ * runs, which is told for each: on every server before, on one of them afterwards.
+ */
+export function mergeCrontabs(crontabs: readonly Imported[], servers: readonly string[]): Imported {
+  const merged = new Map<string, Merged>()
+  const items: (ImportedItem | Merged)[] = []
+  const nameFor = uniqueNames()
+  const seenComments = new Set<string>()
+  crontabs.forEach(({ items: own }, index) => {
+    const server = servers[index]!
+    const countOf = counter()
+    for (const item of own) {
+      if (item.kind === 'comment') {
+        const key = item.lines.join('\n')
+        if (!seenComments.has(key)) items.push(item)
+        seenComments.add(key)
+        continue
+      }
+      const { job } = item
+      const options = JSON.stringify(job.options)
+      // A line that a crontab has twice runs twice: its second copy is the same as the second one elsewhere.
+      const key = `${countOf(options)} ${options}`
+      const known = merged.get(key)
+      if (known === undefined) {
+        const fresh = { job: { ...job, name: nameFor(job.name) }, servers: [server] }
+        merged.set(key, fresh)
+        items.push(fresh)
+      } else {
+        known.job = { ...known.job, others: [...(known.job.others ?? []), job.place] }
+        known.servers.push(server)
+      }
+    }
+  })
+  const jobs = [...merged.values()]
+  return {
+    items: items.map((item) => ('kind' in item ? item : { kind: 'job', job: withServers(item) })),
+    findings: [...onceEnvironment(crontabs.flatMap(({ findings }) => findings)), ...whereFindings(jobs)],
+  }
+}
+
+function counter(): (key: string) => number {
+  const counts = new Map<string, number>()
+  return (key) => {
+    const count = (counts.get(key) ?? 0) + 1
+    counts.set(key, count)
+    return count
+  }
+}
+
+/** It is the same for all crontabs. */
+function onceEnvironment(findings: readonly Finding[]): readonly Finding[] {
+  const first = findings.findIndex(({ what }) => what === ENVIRONMENT.what)
+  return findings.filter(({ what }, index) => what !== ENVIRONMENT.what || index === first)
+}
+
+function withServers({ job, servers }: Merged): ImportedJob {
+  const places = [job.place, ...(job.others ?? [])]
+  const from = places.map(({ line }, index) => `${servers[index]} (line ${line})`)
+  return { ...job, comments: [...job.comments, `from ${from.join(', ')}`] }
+}
+
+function whereFindings(jobs: readonly Merged[]): readonly Finding[] {
+  const byCommand = new Map<string, Merged>()
+  return jobs.flatMap((merged): Finding[] => {
+    const { job, servers } = merged
+    const command = JSON.stringify(job.options.command)
+    const twin = byCommand.get(command)
+    if (twin === undefined) byCommand.set(command, merged)
+    return [...placeFinding(job, servers), ...(twin === undefined ? [] : [twinFinding(job, twin)])]
+  })
+}
+
+function placeFinding({ name, place, isClaimed }: ImportedJob, servers: readonly string[]): Finding[] {
+  // With cronce exec it ran once already, on whichever server came first.
+  if (isClaimed) return []
+  if (servers.length > 1) {
+    return [
+      changed(place, {
+        what: `${name} runs on one server`,
+        why: `it ran on each of ${servers.length} servers (${servers.join(', ')}), and as a job it runs once for all of them`,
+        todo: 'leave the line in the crontabs if each server needs it, such as for its own files',
+      }),
+    ]
+  }
+  return [
+    changed(place, {
+      what: `${name} runs on any server`,
+      why: `only ${servers[0]} had it, and as a job it runs on any of the instances`,
+      todo: 'look whether it needs something of that server',
+    }),
+  ]
+}
+
+function twinFinding({ name, place }: ImportedJob, { job, servers }: Merged): Finding {
+  return changed(place, {
+    what: `${name} is ${job.name} with other options`,
+    why: `${servers.join(', ')} ${servers.length === 1 ? 'runs' : 'run'} the same command at another time or in another way, and both become jobs`,
+    todo: 'keep one of them if the times differ only to keep servers apart',
+  })
+}
+
+function changed(place: Place, finding: Pick<Finding, 'what' | 'why' | 'todo'>): Finding {
+  return { place, level: 'changed', ...finding }
+}

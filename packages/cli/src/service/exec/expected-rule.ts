@@ -1,0 +1,46 @@
+import type { Json, ScheduleView } from 'cronce'
+import { CronceError, trigger as makeTrigger, type Trigger, type TriggerData } from 'cronce/cron'
+import { isOfExec } from 'cronce/internal'
+
+/**
+ * The rule by which `cronce exec` is called, as it was told. It is kept as the input of the schedule, which has no trigger: the
+ * crontab decides when, and cronce only knows when to expect the next call.
+ */
+const KEY = 'cronce:expected'
+
+export function expectedInput(rule: Trigger | null): Json | undefined {
+  return rule === null ? undefined : { [KEY]: rule.toJSON() as unknown as Json }
+}
+
+/** Whether an input is only the note of a rule, which is no business of the command. */
+export function isExpectedInput(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, KEY)
+}
+
+/** The rule that the calls of a schedule follow; `null`: it is not of exec, or no call has told it. */
+export function expectedRule(view: Pick<ScheduleView, 'app' | 'input'>): TriggerData | null {
+  if (!isOfExec(view) || !isExpectedInput(view.input)) return null
+  const data = (view.input as Readonly<Record<string, unknown>>)[KEY]
+  try {
+    return makeTrigger(data as TriggerData).toJSON()
+  } catch (error) {
+    // Written by a version that knows more.
+    if (error instanceof CronceError || error instanceof TypeError) return null
+    throw error
+  }
+}
+
+/** Cron starts a call within the minute, and a call may take a moment to reach the store. */
+export const CALL_GRACE_MS = 120_000
+
+/**
+ * A schedule of exec as if its rule were its trigger: `nextAt` is when the next call is expected, and has passed if there was none.
+ * Other schedules stay as they are. `latestDueAt`: the due time of the latest call.
+ */
+export function withExpectedRule<View extends ScheduleView>(view: View, latestDueAt: number | null): View {
+  const rule = expectedRule(view)
+  if (rule === null) return view
+  // What was due before the rule was told, or changed, is not expected.
+  const after = Math.max(view.updatedAt, latestDueAt ?? 0, ...view.open.map(({ dueAt }) => dueAt))
+  return { ...view, trigger: rule, nextAt: makeTrigger(rule).next(after) }
+}

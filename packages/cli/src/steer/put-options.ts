@@ -1,0 +1,169 @@
+import type { Json, NewSchedule, PolicyOptions, ScheduleView, TriggerOptions } from 'cronce'
+import { cron } from 'cronce/cron'
+import type { Args, Flags } from '../args.ts'
+import { readDurationText } from '../duration-text.ts'
+import { wholeNumber } from '../operands.ts'
+import { timeFlag } from '../time-words.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** What `schedule put` takes about the schedule itself. */
+export const PUT_FLAGS = {
+  job: { type: 'string', value: 'JOB', help: 'The job that it runs' },
+  cron: { type: 'string', value: 'EXPR', help: 'When it is due, as an expression' },
+  every: { type: 'string', value: 'TIME', help: 'The interval between two due times, such as 15m' },
+  at: { type: 'string', value: 'TIME', help: 'Its only due time: +2h, "tomorrow 09:00", 2027-03-28T01:30Z' },
+  tz: {
+    type: 'string',
+    value: 'ZONE',
+    help: 'Zone of --cron, and of times without an offset: IANA name, UTC, +05:30, or local (default UTC)',
+  },
+  input: { type: 'string', value: 'JSON', help: 'What its runs are given; @FILE, or @- for stdin' },
+  start: { type: 'string', value: 'TIME', help: 'It is not due before then' },
+  end: { type: 'string', value: 'TIME', help: 'It is not due from then on' },
+  fires: { type: 'string', value: 'N', help: 'It is finished after so many fires' },
+  tenant: { type: 'string', value: 'NAME', help: 'Whose data it is' },
+  overlap: {
+    type: 'string',
+    value: 'KIND',
+    choices: ['skip', 'queue', 'queue-all', 'allow', 'replace'],
+    help: 'While an earlier fire is not over: skip, queue, queue-all, allow, replace',
+  },
+  misfire: {
+    type: 'string',
+    value: 'RULE',
+    choices: ['skip', 'latest', 'all'],
+    help: 'Of the fires that are noticed late, run: skip (none), latest, all',
+  },
+  retry: { type: 'string', value: 'N', help: 'Further runs after a failed one' },
+  timeout: { type: 'string', value: 'TIME', help: 'How long a run may take' },
+} as const satisfies Flags
+
+const TRIGGERS = ['cron', 'every', 'at'] as const
+
+export interface PutQuestion {
+  readonly args: Args
+  /** `null`: there is no schedule of this name. */
+  readonly before: ScheduleView | null
+  readonly name: string
+  readonly input: Json | undefined
+  readonly tz: string
+  readonly now: number
+}
+
+/** The whole definition: what the flags name, and of an existing schedule everything else as it is. */
+export function putOptions(question: PutQuestion): NewSchedule {
+  const { args, before, name, input, tz, now } = question
+  const job = args.text('job') ?? before?.job
+  if (job === undefined) {
+    throw new UsageError(`There is no schedule ${JSON.stringify(name)}, so --job is needed.`, 'Add --job JOB.')
+  }
+  const time = { tz, now }
+  const kept = before ?? { input: null, startAt: null, endAt: null, limit: null, tenant: null }
+  return withoutUndefined({
+    ...(before === null ? {} : policyOptions(before.policy)),
+    ...policyFlags(args, before),
+    ...triggerOptions(question),
+    job,
+    input: input ?? kept.input,
+    start: timeFlag(args, 'start', time) ?? kept.startAt ?? undefined,
+    end: timeFlag(args, 'end', time) ?? kept.endAt ?? undefined,
+    limit: wholeNumber(args, 'fires', { min: 1, max: 1_000_000_000, otherwise: kept.limit ?? undefined }),
+    tenant: args.text('tenant') ?? kept.tenant ?? undefined,
+  })
+}
+
+/** `null` is a value, and undefined is an option that is not there. */
+function withoutUndefined(options: NewSchedule): NewSchedule {
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as unknown as NewSchedule
+}
+
+function triggerOptions({ args, before, name, tz, now }: PutQuestion): TriggerOptions {
+  const given = TRIGGERS.filter((flag) => args.has(flag))
+  if (given.length > 1) {
+    throw new UsageError(`--${given.join(' and --')} are two triggers.`, 'Leave out one, or put a schedule for each.')
+  }
+  switch (given[0]) {
+    case 'cron': {
+      const expression = args.text('cron')!
+      // Refused here, so that --dry-run refuses it, too.
+      cron(expression, { tz, seed: name })
+      return { cron: expression, tz }
+    }
+    case 'every':
+      return { every: readDurationText(args.text('every')!, 'every') }
+    case 'at':
+      return { at: futureOf(timeFlag(args, 'at', { tz, now })!, now) }
+    default:
+      return keptTrigger(args, before, name, tz)
+  }
+}
+
+function futureOf(at: number, now: number): number {
+  if (at > now) return at
+  throw new UsageError('The time in --at is over.', 'Name a time to come.')
+}
+
+function keptTrigger(args: Args, before: ScheduleView | null, name: string, tz: string): TriggerOptions {
+  if (before === null) {
+    throw new UsageError(
+      `There is no schedule ${JSON.stringify(name)}, so it must be said when it is due.`,
+      'Add --cron EXPR, --every TIME or --at TIME.',
+    )
+  }
+  const { trigger } = before
+  switch (trigger?.kind) {
+    case 'cron': {
+      const { kind: _, ...spec } = trigger
+      return { cron: args.has('tz') ? { ...spec, tz } : spec }
+    }
+    case 'every':
+      return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
+    case 'at':
+      return { at: trigger.at }
+    default:
+      return {}
+  }
+}
+
+function policyFlags(args: Args, before: ScheduleView | null): PolicyOptions {
+  const kept = before === null ? undefined : policyOptions(before.policy)
+  const retry = wholeNumber(args, 'retry', { min: 0, max: 1_000, otherwise: undefined })
+  const timeout = args.text('timeout')
+  return {
+    ...(args.has('overlap') ? { overlap: args.text('overlap') as PolicyOptions['overlap'] } : {}),
+    ...(args.has('misfire')
+      ? { misfire: { ...(kept?.misfire as object), late: args.text('misfire') as 'skip' | 'latest' | 'all' } }
+      : {}),
+    ...(retry === undefined ? {} : { retry: { ...(kept?.retry as object), attempts: retry } }),
+    ...(timeout === undefined
+      ? {}
+      : { timeout: { ...(kept?.timeout as object), run: readDurationText(timeout, 'timeout') } }),
+  }
+}
+
+/** A policy as users write it: the other way round of how the library reads one. */
+export function policyOptions(policy: ScheduleView['policy']): PolicyOptions {
+  const { overlap, misfire, retry, timeout, jitter, pauseAfter, retention, limits } = policy
+  const isCounted = overlap.kind === 'allow' || overlap.kind === 'queue-all'
+  const hasKeeps = Object.keys(retention.keepMsBy).length > 0
+  return {
+    guarantee: policy.guarantee,
+    overlap: isCounted ? { kind: overlap.kind, limit: overlap.limit } : overlap.kind,
+    misfire: { grace: misfire.graceMs, late: misfire.late, limit: misfire.limit, window: misfire.windowMs },
+    retry: {
+      attempts: retry.attempts,
+      backoff: { base: retry.baseMs, factor: retry.factor, cap: retry.capMs, jitter: retry.jitter },
+      crashes: retry.crashes,
+      ...(retry.deadlineMs === null ? {} : { deadline: retry.deadlineMs }),
+    },
+    timeout: { ...(timeout.runMs === null ? {} : { run: timeout.runMs }), grace: timeout.graceMs },
+    jitter: { within: jitter.ms, kind: jitter.kind },
+    ...(pauseAfter === null ? {} : { pauseAfter }),
+    retention: { keep: hasKeeps ? retention.keepMsBy : retention.keepMs, count: retention.count },
+    ...(limits.job === null ? {} : { concurrency: limits.job }),
+    ...(limits.group === null ? {} : { group: limits.group }),
+    unknownStep: policy.unknownStep,
+  }
+}
