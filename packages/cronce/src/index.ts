@@ -40,7 +40,7 @@ export { OUTCOMES, type Outcome, REASONS, type Reason, START_CAUSES, type StartC
 export type { FireEnd, HourCount } from './model/record.ts'
 export type { Store, StoreSource } from './store/store.ts'
 export type { CommandOptions } from './target/command/command-options.ts'
-export type { HttpResult } from './target/http/http-handler.ts'
+export type { HttpResult } from './target/http/call-endpoint.ts'
 export type { HttpCallback, HttpOptions } from './target/http/http-options.ts'
 export type { IsolateOptions } from './target/isolate/isolate-options.ts'
 export type { HttpTarget, Target } from './target/target.ts'

@@ -1,7 +1,6 @@
 import type { Instance, StopOptions } from '../engine/instance.ts'
 import { CronceError } from '../errors.ts'
 import type { AppCore } from './app-core.ts'
-import { createAppEngine } from './app-engine.ts'
 import { stopOnSignals } from './signals.ts'
 import { textOf } from './text-of.ts'
 
@@ -65,7 +64,7 @@ export class AppLifecycle<Tx> {
     const mine: Beginning = { by: 'start' }
     this.#begun = mine
     try {
-      const created = await createAppEngine(this.#core)
+      const created = await this.#createEngine()
       // Stopped while the store was being opened.
       if (this.#isStopped(mine)) return
       this.#engine = created
@@ -98,7 +97,7 @@ export class AppLifecycle<Tx> {
     const mine: Beginning = { by: 'runDue' }
     this.#begun = mine
     try {
-      const created = await createAppEngine(this.#core)
+      const created = await this.#createEngine()
       if (this.#isStopped(mine)) return count
       this.#engine = created
       await created.runDue(this.#stopOptions)
@@ -121,6 +120,12 @@ export class AppLifecycle<Tx> {
     } finally {
       clearInterval(alive)
     }
+  }
+
+  /** Loaded here: a process that only declares jobs, or only uses the client, never needs the engine. */
+  async #createEngine(): Promise<Instance<Tx>> {
+    const { createAppEngine } = await import('./app-engine.ts')
+    return createAppEngine(this.#core)
   }
 
   #isStopped(mine: Beginning): boolean {

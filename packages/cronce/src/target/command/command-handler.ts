@@ -1,74 +1,10 @@
-import { CronceError } from '../../errors.ts'
-import { cut } from '../../model/limits.ts'
 import type { TargetRun } from '../target-run.ts'
-import { type CommandOptions, type ResolvedCommand, resolveCommand } from './command-options.ts'
-import { Output } from './output.ts'
-import { earlierRuns, environmentFor, withoutSecrets } from './run-environment.ts'
-import { type CommandEnd, superviseCommand } from './supervise.ts'
-import { tellEnd } from './tell-end.ts'
-
-export interface CommandResult {
-  readonly exitCode: number
-  /** The end of what it wrote to its standard output. */
-  readonly output: string
-}
-
-/** How much of its last words an error repeats. */
-const WORDS = 500
+import { type CommandOptions, resolveCommand } from './command-options.ts'
+import type { CommandResult } from './run-command.ts'
 
 /** A program as the target of a job: its exit code is the outcome, what it writes is the run's log. */
 export function commandHandler(_job: string, options: CommandOptions): (run: TargetRun) => Promise<CommandResult> {
   const command = resolveCommand(options)
-  return (run) => runCommand(command, run)
-}
-
-async function runCommand(command: ResolvedCommand, run: TargetRun): Promise<CommandResult> {
-  const { file, args, cwd, successCodes } = command
-  const { signal, graceMs, lease } = run
-  const stdout = new Output((line) => run.log.info(line))
-  const stderr = new Output((line) => run.log.warn(line))
-  const end = await superviseCommand(
-    {
-      file,
-      args,
-      cwd,
-      env: environmentFor(run, { ...withoutSecrets(), ...command.env }),
-      stdin: stdinOf(command, run),
-      ...earlierRuns(run),
-    },
-    {
-      signal,
-      graceMs,
-      lease,
-      output: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).write(chunk),
-    },
-  )
-  stdout.end()
-  stderr.end()
-  tellEnd(run, end)
-  if (end.exitCode !== null && successCodes.includes(end.exitCode)) {
-    return { exitCode: end.exitCode, output: stdout.tail() }
-  }
-  // It ended because it was told to: then why is what counts, and how is in the log.
-  signal.throwIfAborted()
-  throw commandFailed(command.name, end, stderr.lastLine())
-}
-
-function stdinOf({ stdin }: ResolvedCommand, { fire }: TargetRun): string | undefined {
-  if (stdin === 'ignore') return undefined
-  return stdin === 'input' ? JSON.stringify(fire.input ?? null) : stdin.text
-}
-
-function commandFailed(name: string, end: CommandEnd, lastWords: string): CronceError {
-  const { exitCode, signal, isSupervisorLost } = end
-  const how = isSupervisorLost
-    ? 'was ended, since the process that watched over it was killed'
-    : exitCode === null
-      ? `was ended by ${signal}`
-      : `exited with ${exitCode}`
-  const words = lastWords === '' ? '.' : `: ${cut(lastWords, WORDS)}`
-  const error = new CronceError('COMMAND_FAILED', `The command ${JSON.stringify(name)} ${how}${words}`, {
-    hint: "Look at what it wrote, in the run's log.",
-  })
-  return Object.assign(error, { exitCode, signal })
+  // Loaded by the first run, as of every target.
+  return async (run) => (await import('./run-command.ts')).runCommand(command, run)
 }
