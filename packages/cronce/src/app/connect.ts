@@ -1,7 +1,7 @@
 import { type Client, createClient } from '../client/client.ts'
 import { systemClock } from '../clock.ts'
-import type { HandleCallbackOptions } from './handle-callback.ts'
-import type { HandleFireOptions } from './handle-fire.ts'
+import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
+import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
 import { lazyStore } from './lazy-store.ts'
 import { stderrLogger } from './logger.ts'
@@ -50,14 +50,9 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve(), clock, logger }
   return {
     ...client,
-    async handleFire(request, fireOptions) {
-      const { handleFire } = await import('./handle-fire.ts')
-      return handleFire(elsewhere, request, fireOptions)
-    },
-    async handleCallback(request, callbackOptions) {
-      const { handleCallback } = await import('./handle-callback.ts')
-      return handleCallback(client, request, callbackOptions, { namespace, logger })
-    },
+    handleFire: (request, fireOptions) => handleFire(elsewhere, request, fireOptions),
+    handleCallback: (request, callbackOptions) =>
+      handleCallback(client, request, callbackOptions, { namespace, logger }),
     close: lazy.close,
   }
 }

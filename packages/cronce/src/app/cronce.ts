@@ -9,8 +9,8 @@ import { readAppName } from './app-name.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
-import type { HandleCallbackOptions } from './handle-callback.ts'
-import type { HandleFireOptions } from './handle-fire.ts'
+import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
+import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
 import { type DeclaredJob, declareJob, type Handler, type InputOf, type JobOptions, type Middleware } from './job.ts'
 import { lazyStore } from './lazy-store.ts'
@@ -88,22 +88,18 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     start: () => lifecycle.start({ stop: () => app.stop(), onStarted: () => elections.begin() }),
     stop: () => lifecycle.stop(),
     runDue: () => lifecycle.runDue(),
-    async handleFire(request, fireOptions) {
-      const { handleFire } = await import('./handle-fire.ts')
-      return handleFire(
+    handleFire: (request, fireOptions) =>
+      handleFire(
         { client, isStarted: () => lifecycle.isStarted, runDue: () => app.runDue(), clock: around.clock, logger },
         request,
         fireOptions,
-      )
-    },
-    async handleCallback(request, callbackOptions) {
-      const { handleCallback } = await import('./handle-callback.ts')
-      return handleCallback(client, request, callbackOptions, {
+      ),
+    handleCallback: (request, callbackOptions) =>
+      handleCallback(client, request, callbackOptions, {
         namespace: resolved.namespace,
         secretOf: (job) => callbackSecretOf(jobs.get(job)?.handler),
         logger,
-      })
-    },
+      }),
     get instance() {
       return lifecycle.engine?.instance ?? null
     },
