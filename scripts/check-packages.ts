@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { type Block, blocksOf, expectedOf, judge } from './docs/read-docs.ts'
@@ -175,6 +176,12 @@ function subpathsOf({ name, exports }: Manifest): string[] {
     .map((path) => name + path.slice(1))
 }
 
+/** The cron engine runs in browsers: a bundle for them fails if it imports anything of Node.js. */
+async function checkBrowser(home: string): Promise<void> {
+  const stdin = { contents: "export { cron } from 'cronce/cron'", resolveDir: home }
+  await build({ stdin, bundle: true, platform: 'browser', format: 'esm', write: false, logLevel: 'silent' })
+}
+
 /** What users do with them, one after the other. */
 async function checkPrograms(home: string, manifests: readonly Manifest[]): Promise<void> {
   const paths = manifests.flatMap(subpathsOf)
@@ -184,6 +191,7 @@ async function checkPrograms(home: string, manifests: readonly Manifest[]): Prom
   for (const manifest of manifests) await checkCommands(home, manifest)
   await checkLibraryAlone(home)
   await checkShared(home)
+  await checkBrowser(home)
   const oldNode = findOldNode()
   if (oldNode === null) console.log('SKIPPED: what an older Node.js says, because there is none on this machine')
   else await checkOldNode(home, oldNode, paths)
