@@ -76,7 +76,7 @@ const together: BundlerPlugin = {
   },
 }
 
-execFileSync('tsc', ['-b'], { cwd: ROOT, stdio: 'inherit' })
+execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-b'], { cwd: ROOT, stdio: 'inherit' })
 for (const folder of globSync(join(ROOT, 'packages', '*'))) await buildPackage(folder)
 
 async function buildPackage(folder: string): Promise<void> {

@@ -54,6 +54,9 @@ const FOLDERS = readdirSync(join(ROOT, 'packages')).sort()
 const REPOSITORY = 'https://github.com/cronce/cronce'
 const ALONE = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
 const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', 'node']
+const NODENEXT = ['--module', 'nodenext']
+const NODE16 = ['--module', 'node16', '--moduleResolution', 'node16']
+const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler']
 const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
 
 try {
@@ -218,10 +221,10 @@ function writeConsumers(home: string, manifests: readonly Manifest[]): void {
   writeFileSync(join(home, 'cron.ts'), "export { cron } from 'cronce/cron'")
 }
 
-/** Types resolve under both ways of module resolution that people use, without skipping our own declarations. */
+/** Types resolve under all ways of module resolution that people use, without skipping our own declarations. */
 async function checkTypes(home: string): Promise<void> {
-  await run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'consumer.ts', 'example.ts')
-  await run(home, 'tsc', ...STRICT, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+  await run(home, 'tsc', ...STRICT, ...NODENEXT, 'consumer.ts', 'example.ts')
+  for (const resolution of [NODE16, BUNDLER]) await run(home, 'tsc', ...STRICT, ...resolution, 'consumer.ts')
   // The cron engine runs in browsers, too: it needs nobody's types.
   await run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
 }
@@ -229,7 +232,8 @@ async function checkTypes(home: string): Promise<void> {
 /** Applications upgrade their compiler later than their libraries. */
 async function checkOldestTypes(home: string): Promise<void> {
   const oldest = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
-  await run(home, 'node', oldest, ...STRICT, '--module', 'nodenext', 'consumer.ts')
+  for (const resolution of [NODE16, NODENEXT, BUNDLER])
+    await run(home, 'node', oldest, ...STRICT, ...resolution, 'consumer.ts')
 }
 
 /** Two packages have the command; npm links the one or the other. */
