@@ -2,23 +2,41 @@
  * The shape in which users get the packages: pack each one, install it into an empty folder without peers, import and
  * require every subpath, compile against its types, run its commands and the README's example.
  */
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { type Block, blocksOf, expectedOf, judge } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
+import { checkOldNode, findOldNode } from './packages/old-node.ts'
+import { demand, run, runFailing } from './packages/run.ts'
+import { describeWeights, type Packed as Weighed, weigh } from './packages/weigh.ts'
 
 interface Manifest {
   readonly name: string
   readonly version: string
   readonly bin?: Record<string, string>
   readonly exports: Record<string, unknown>
+  readonly homepage?: string
+  readonly bugs?: { readonly url: string }
+  readonly repository?: { readonly url: string; readonly directory: string }
+  readonly keywords?: readonly string[]
   readonly dependencies?: Record<string, string>
   readonly optionalDependencies?: Record<string, string>
   readonly peerDependencies?: Record<string, string>
@@ -26,26 +44,32 @@ interface Manifest {
 }
 
 /** What `npm pack --json` tells of a package. */
-interface Packed {
-  readonly name: string
+interface Packed extends Weighed {
   readonly filename: string
   readonly integrity: string
-  readonly files: readonly { readonly path: string }[]
 }
 
 const ROOT = resolve(import.meta.dirname, '..')
 const FOLDERS = readdirSync(join(ROOT, 'packages')).sort()
+const REPOSITORY = 'https://github.com/cronce/cronce'
 const ALONE = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', '']
 const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', 'node']
+const NODENEXT = ['--module', 'nodenext']
+const NODE16 = ['--module', 'node16', '--moduleResolution', 'node16']
+const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler']
 const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
 
 try {
   const manifests = FOLDERS.map(readManifest)
   checkVersions(manifests)
   checkAlone(manifests.find(({ name }) => name === 'cronce')!)
-  const home = await install(manifests, await pack())
+  for (const [index, manifest] of manifests.entries()) checkLinks(FOLDERS[index]!, manifest)
+  const packed = await pack()
+  const home = await install(manifests, packed)
+  const weights = await weigh(home, packed)
   writeConsumers(home, manifests)
   await together(checkTypes(home), checkOldestTypes(home), checkPrograms(home, manifests), ...FOLDERS.map(lintPackage))
+  console.log(describeWeights(weights))
   console.log(`${manifests.map(({ name, version }) => `${name} ${version}`).join(', ')}: shape is right`)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
@@ -78,21 +102,28 @@ async function pack(): Promise<readonly Packed[]> {
 function checkFiles(name: string, paths: ReadonlySet<string>): void {
   for (const path of ['package.json', 'README.md', 'LICENSE'])
     demand(paths.has(path), `${name} would publish no ${path}`)
-  // Left behind by a source that is gone, or not built yet.
-  const orphans = [...paths].filter((path) => path.startsWith('dist/') && !paths.has(sourceOf(path)))
-  demand(orphans.length === 0, `${name}: ${orphans.join(', ')} has no source: remove dist and build`)
-  const unbuilt = [...paths].filter((path) => path.startsWith('src/') && !paths.has(builtFrom(path)))
-  demand(unbuilt.length === 0, `${name}: ${unbuilt.join(', ')} is not built`)
-  const others = [...paths].filter((path) => !/^(bin|dist|src)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
+  const others = [...paths].filter((path) => !/^(bin|dist)\/|^(package\.json|README\.md|LICENSE)$/.test(path))
   demand(others.length === 0, `${name} would publish ${others.join(', ')}`)
 }
 
-function sourceOf(built: string): string {
-  return built.replace('dist/', 'src/').replace(/\.(js|d\.ts)(\.map)?$/, '.ts')
+/** npm shows these, and shows a README without the files that lie beside it here. */
+function checkLinks(folder: string, { name, homepage, bugs, repository, keywords = [] }: Manifest): void {
+  const isNamed = homepage !== undefined && bugs !== undefined && keywords.length > 0
+  demand(isNamed && repository?.directory === `packages/${folder}`, `${name} names no homepage, bugs or repository`)
+  const links = [...readText(`packages/${folder}/README.md`).matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1]!)
+  const broken = links.filter((link) => !isPublic(link))
+  demand(broken.length === 0, `The README of ${name} links to ${broken.join(', ')}, which npm does not show`)
+  demand(
+    links.some((link) => link.startsWith(REPOSITORY)),
+    `The README of ${name} does not link to the repository`,
+  )
 }
 
-function builtFrom(source: string): string {
-  return source.replace('src/', 'dist/').replace(/\.ts$/, '.js')
+/** Links into the repository must name a file that exists. */
+function isPublic(link: string): boolean {
+  if (!link.startsWith(REPOSITORY)) return link.startsWith('https://')
+  const [, path] = /\/blob\/main\/([^#]+)/.exec(link) ?? []
+  return path === undefined || existsSync(join(ROOT, path))
 }
 
 /**
@@ -148,6 +179,12 @@ function subpathsOf({ name, exports }: Manifest): string[] {
     .map((path) => name + path.slice(1))
 }
 
+/** The cron engine runs in browsers: a bundle for them fails if it imports anything of Node.js. */
+async function checkBrowser(home: string): Promise<void> {
+  const stdin = { contents: "export { cron } from 'cronce/cron'", resolveDir: home }
+  await build({ stdin, bundle: true, platform: 'browser', format: 'esm', write: false, logLevel: 'silent' })
+}
+
 /** What users do with them, one after the other. */
 async function checkPrograms(home: string, manifests: readonly Manifest[]): Promise<void> {
   const paths = manifests.flatMap(subpathsOf)
@@ -155,6 +192,12 @@ async function checkPrograms(home: string, manifests: readonly Manifest[]): Prom
   // Applications that are CommonJS still: Node 22.12 and later can require ES modules.
   await checkImports(home, 'commonjs', 'require(path)', paths)
   for (const manifest of manifests) await checkCommands(home, manifest)
+  await checkLibraryAlone(home)
+  await checkShared(home)
+  await checkBrowser(home)
+  const oldNode = findOldNode()
+  if (oldNode === null) console.log('SKIPPED: what an older Node.js says, because there is none on this machine')
+  else await checkOldNode(home, oldNode, paths)
   await checkReadme(home)
   await checkQuickStart(home)
 }
@@ -178,10 +221,10 @@ function writeConsumers(home: string, manifests: readonly Manifest[]): void {
   writeFileSync(join(home, 'cron.ts'), "export { cron } from 'cronce/cron'")
 }
 
-/** Types resolve under both ways of module resolution that people use, without skipping our own declarations. */
+/** Types resolve under all ways of module resolution that people use, without skipping our own declarations. */
 async function checkTypes(home: string): Promise<void> {
-  await run(home, 'tsc', ...STRICT, '--module', 'nodenext', 'consumer.ts', 'example.ts')
-  await run(home, 'tsc', ...STRICT, '--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.ts')
+  await run(home, 'tsc', ...STRICT, ...NODENEXT, 'consumer.ts', 'example.ts')
+  for (const resolution of [NODE16, BUNDLER]) await run(home, 'tsc', ...STRICT, ...resolution, 'consumer.ts')
   // The cron engine runs in browsers, too: it needs nobody's types.
   await run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
 }
@@ -189,14 +232,33 @@ async function checkTypes(home: string): Promise<void> {
 /** Applications upgrade their compiler later than their libraries. */
 async function checkOldestTypes(home: string): Promise<void> {
   const oldest = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
-  await run(home, 'node', oldest, ...STRICT, '--module', 'nodenext', 'consumer.ts')
+  for (const resolution of [NODE16, NODENEXT, BUNDLER])
+    await run(home, 'node', oldest, ...STRICT, ...resolution, 'consumer.ts')
 }
 
-async function checkCommands(home: string, { bin = {}, version }: Manifest): Promise<void> {
-  for (const name of Object.keys(bin)) {
-    const printed = (await run(home, join(home, 'node_modules', '.bin', name), '--version')).trim()
-    demand(printed.includes(version), `${name} --version prints ${printed}`)
+/** Two packages have the command; npm links the one or the other. */
+async function checkCommands(home: string, { name, bin = {}, version }: Manifest): Promise<void> {
+  for (const [command, path] of Object.entries(bin)) {
+    for (const file of [join(home, 'node_modules', '.bin', command), join(home, 'node_modules', name, path)]) {
+      const printed = (await run(home, file, '--version')).trim()
+      demand(printed.includes(version), `${file} --version prints ${printed}`)
+    }
   }
+}
+
+/** `npx cronce` where only the library is installed. */
+async function checkLibraryAlone(packages: string): Promise<void> {
+  const home = join(scratch, 'library-alone')
+  cpSync(join(packages, 'node_modules', 'cronce'), join(home, 'node_modules', 'cronce'), { recursive: true })
+  const told = await runFailing(home, join(home, 'node_modules', 'cronce', 'bin', 'cronce.js'), 'list')
+  demand(/npm install --save-dev @cronce\/cli@/.test(told), `cronce without @cronce/cli says:\n${told}`)
+}
+
+/** Entries are bundles, but a class is the same class in all of them, and what is started by path is found. */
+async function checkShared(home: string): Promise<void> {
+  copyFileSync(join(import.meta.dirname, 'packages', 'use-everything.mjs'), join(home, 'use-everything.mjs'))
+  const printed = (await run(home, 'node', 'use-everything.mjs')).trim()
+  demand(printed === 'everything works', `use-everything.mjs prints ${printed}`)
 }
 
 /** What people copy first: the example and the commands; and the test command, which is CI's. check-docs.ts does the rest. */
@@ -260,24 +322,11 @@ async function untilLive(home: string): Promise<void> {
 async function lintPackage(folder: string): Promise<void> {
   const pkgDir = join(ROOT, 'packages', folder)
   const { messages, pkg } = await publint({ pkgDir, strict: true, pack: false })
-  // The repository has no public address yet.
-  const serious = messages.filter(({ type }) => type !== 'suggestion')
-  demand(serious.length === 0, serious.map((message) => formatMessage(message, pkg)).join('\n'))
+  demand(messages.length === 0, messages.map((message) => formatMessage(message, pkg)).join('\n'))
 }
 
 function npm(cwd: string, ...args: string[]): Promise<string> {
   return run(cwd, 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error')
-}
-
-async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
-  const running = promisify(execFile)(command, args, { cwd, encoding: 'utf8', maxBuffer: 1e8 })
-  running.child.stdin?.end()
-  try {
-    return (await running).stdout
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error })
-  }
 }
 
 /** All of them to their end, so that nothing works in a folder that is being removed; then the first that failed. */
@@ -291,8 +340,4 @@ function readText(path: string): string {
 
 function readJson<Value>(path: string): Value {
   return JSON.parse(readText(path)) as Value
-}
-
-function demand(holds: boolean, message: string): void {
-  if (!holds) throw new Error(message)
 }

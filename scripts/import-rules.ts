@@ -112,6 +112,14 @@ export const ROOMS: readonly Room[] = [
     never: PURE,
   },
   {
+    name: 'node-crypto',
+    holds: 'hashes and random bytes of Node.js, loaded on first use',
+    path: `${LIBRARY}/node-crypto.ts`,
+    doors: [],
+    packages: ['node:crypto'],
+    never: null,
+  },
+  {
     name: 'trigger',
     holds: 'cron expressions, intervals, time zones',
     path: `${LIBRARY}/trigger/`,
@@ -139,8 +147,8 @@ export const ROOMS: readonly Room[] = [
     name: 'run',
     holds: 'what a handler is given, in whichever process it runs',
     path: `${LIBRARY}/run/`,
-    doors: ['model', 'errors'],
-    packages: ['node:async_hooks', 'node:crypto'],
+    doors: ['node-crypto', 'model', 'errors'],
+    packages: ['node:async_hooks'],
     never: NO_AMBIENT,
   },
   {
@@ -348,6 +356,7 @@ export const ROOMS: readonly Room[] = [
       'target',
       'run',
       'version',
+      'node-crypto',
       'client',
       'engine',
       'store',

@@ -46,7 +46,7 @@ const STAGES: readonly (readonly Step[])[] = [
     ['format and lint', 'biome', 'check', '--error-on-warnings', '.'],
     ['import rules', 'node', 'scripts/check-imports.ts'],
     ['function sizes', 'node', 'scripts/check-functions.ts'],
-    ['build', 'tsc', '-b'],
+    ['build', 'node', 'scripts/build.ts'],
   ],
   [['types', 'tsc', '-p', 'tsconfig.checks.json']],
   [

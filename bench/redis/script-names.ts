@@ -1,6 +1,6 @@
-import * as scripts from '../../packages/cronce/dist/store/redis/scripts.js'
+import * as scripts from '../../packages/cronce/src/store/redis/scripts.ts'
 
-/** Of what runs here, which is what was built. */
+/** The build does not change the scripts, so their hashes are those of the sources. */
 const NAMES: ReadonlyMap<string, string> = new Map(
   (Object.values(scripts) as readonly { readonly sha: string; readonly name: string }[]).map(({ sha, name }) => [
     sha,

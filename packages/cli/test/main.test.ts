@@ -237,7 +237,8 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.deepEqual(result, {
       status: 1,
       stdout: '',
-      stderr: 'cronce needs Node.js 22.18 or later; this is 22.17.1.\n',
+      stderr:
+        'cronce needs Node.js 22.18 or later, but this is 22.17.1.\nInstall Node.js 24, for example with `nvm install 24`, and run the command again.\n',
     })
   })
 

@@ -26,7 +26,7 @@ export const doctor: Command = {
   ],
   about: [
     'It changes nothing. ok: in order. note: to know. warn: something may go wrong. fail: something goes wrong, or fires are not run.',
-    'Exit code 1 if anything fails, 5 if the store does not answer. What each check means: docs/doctor.md.',
+    'Exit code 1 if anything fails, 5 if the store does not answer. What each check means:\nhttps://github.com/cronce/cronce/blob/main/docs/doctor.md',
   ].join('\n'),
   flags: {
     strict: { type: 'boolean', help: 'Exit code 1 for warnings, too' },

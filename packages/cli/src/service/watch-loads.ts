@@ -1,11 +1,9 @@
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { PACKAGE_FOLDER } from '../version.ts'
 
 /** Of this program and of the library: where they are not installed, as in a checkout, they are no packages by their path. */
-const OWN: readonly string[] = [
-  new URL('../..', import.meta.url).href,
-  new URL('..', import.meta.resolve('cronce')).href,
-]
+const OWN: readonly string[] = [PACKAGE_FOLDER.href, new URL('..', import.meta.resolve('cronce')).href]
 
 /** Be told of every file of the user's that is loaded from now on: not of packages, and not of this program. */
 export function watchLoads(tell: (file: string) => void): void {

@@ -5,6 +5,7 @@ import { Instance } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
+import { loadHandler } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
 import { engineJob } from './job.ts'
@@ -16,6 +17,7 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
   }
+  for (const { handler, isTarget } of core.jobs.values()) if (isTarget) await loadHandler(handler)
   const settings = settingsOf(core)
   return new Instance(partsOf(core, store), settings)
 }

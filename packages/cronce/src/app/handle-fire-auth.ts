@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { CronceError } from '../errors.ts'
 import { plainHeaders } from '../signature/headers.ts'
 import { demandPurpose } from '../signature/purpose.ts'
@@ -6,6 +5,7 @@ import { readBody } from '../signature/read-body.ts'
 import { readSecrets, type Secret } from '../signature/secrets.ts'
 import { SIGNATURE_HEADER } from '../signature/signed-text.ts'
 import { verifySignature } from '../signature/verify-signature.ts'
+import { nodeCrypto } from '../node-crypto.ts'
 
 export interface FireAuth {
   /** Of at least 16 characters: the bearer token of whoever delivers. @default CRONCE_FIRE_TOKEN */
@@ -66,12 +66,12 @@ export function listOf(variable: string | undefined): readonly string[] | undefi
 function isBearer(header: string | null, tokens: readonly string[]): boolean {
   const given = hash(/^Bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '')
   let isKnown = false
-  for (const token of tokens) isKnown = timingSafeEqual(given, hash(token)) || isKnown
+  for (const token of tokens) isKnown = nodeCrypto().timingSafeEqual(given, hash(token)) || isKnown
   return isKnown
 }
 
 function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return nodeCrypto().createHash('sha256').update(text).digest()
 }
 
 function authMissing(): CronceError {

@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
 import type { Declared } from '../engine/parts.ts'
+import { nodeCrypto } from '../node-crypto.ts'
 
 /** Random, so that two processes never meet: hosts, pids and names all repeat. Begins with a letter: a command takes it for no flag. */
 export function newId(): string {
   for (;;) {
-    const id = randomBytes(12).toString('base64url')
+    const id = nodeCrypto().randomBytes(12).toString('base64url')
     if (/^[a-z]/i.test(id)) return id
   }
 }
@@ -12,7 +12,8 @@ export function newId(): string {
 /** The version of the code, if nobody says: two processes that declare the same are the same deployment. */
 export function hashDeclarations(declared: readonly Declared[], jobs: readonly string[]): string {
   const sorted = [...declared].sort((a, b) => (a.id < b.id ? -1 : 1))
-  return createHash('sha256')
+  return nodeCrypto()
+    .createHash('sha256')
     .update(canonical([sorted, [...jobs].sort()]))
     .digest('hex')
     .slice(0, 16)

@@ -17,7 +17,8 @@ import { CronceError } from '../errors.ts'
 import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { Run } from '../run/run.ts'
-import { readTarget, TARGET_NAMES, type TargetHandler } from '../target/target.ts'
+import type { TargetHandler } from '../target/loaded-target.ts'
+import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { createRun } from './handled-run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
@@ -136,7 +137,7 @@ export function notTransactional(job: string): CronceError {
 function handlerOf<Tx>(job: string, target: TargetHandler | null, handler: unknown): Handler<unknown, Tx> {
   const isFunction = typeof handler === 'function'
   if (isFunction && target === null) return handler as Handler<unknown, Tx>
-  if (target !== null && handler === undefined) return target as Handler<unknown, Tx>
+  if (target !== null && handler === undefined) return target as unknown as Handler<unknown, Tx>
   if (target !== null) {
     throw optionConflict(`Job ${JSON.stringify(job)} has a target and a handler.`, 'Leave out one of them.')
   }

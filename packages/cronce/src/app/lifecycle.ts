@@ -1,7 +1,6 @@
 import type { Instance, StopOptions } from '../engine/instance.ts'
 import { CronceError } from '../errors.ts'
 import type { AppCore } from './app-core.ts'
-import { createAppEngine } from './app-engine.ts'
 import { stopOnSignals } from './signals.ts'
 import { textOf } from './text-of.ts'
 
@@ -65,9 +64,8 @@ export class AppLifecycle<Tx> {
     const mine: Beginning = { by: 'start' }
     this.#begun = mine
     try {
-      const created = await createAppEngine(this.#core)
-      // Stopped while the store was being opened.
-      if (this.#isStopped(mine)) return
+      const created = await this.#createEngine(mine)
+      if (created === null) return
       this.#engine = created
       if (this.#core.resolved.signals) this.#ignoreSignals = stopOnSignals(stop)
       await created.start()
@@ -98,8 +96,8 @@ export class AppLifecycle<Tx> {
     const mine: Beginning = { by: 'runDue' }
     this.#begun = mine
     try {
-      const created = await createAppEngine(this.#core)
-      if (this.#isStopped(mine)) return count
+      const created = await this.#createEngine(mine)
+      if (created === null) return count
       this.#engine = created
       await created.runDue(this.#stopOptions)
     } finally {
@@ -121,6 +119,17 @@ export class AppLifecycle<Tx> {
     } finally {
       clearInterval(alive)
     }
+  }
+
+  /**
+   * The engine is loaded here: a process that only declares jobs, or only uses the client, never needs it. The store is opened
+   * first, so that stop() has something to close. `null`: stopped meanwhile.
+   */
+  async #createEngine(mine: Beginning): Promise<Instance<Tx> | null> {
+    const [, { createAppEngine }] = await Promise.all([this.#core.lazy.open(), import('./app-engine.ts')])
+    if (this.#isStopped(mine)) return null
+    const created = await createAppEngine(this.#core)
+    return this.#isStopped(mine) ? null : created
   }
 
   #isStopped(mine: Beginning): boolean {

@@ -10,6 +10,8 @@ export function demandNode(version: string): void {
   throw new CronceError(
     'NODE_UNSUPPORTED',
     `cronce needs Node.js ${OLDEST.major}.${OLDEST.minor} or later, but this is ${version}.`,
-    { hint: 'Update Node.js.' },
+    {
+      hint: 'Install Node.js 24, for example with `nvm install 24`, or set its version in the image or CI that runs this.',
+    },
   )
 }

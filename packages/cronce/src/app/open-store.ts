@@ -1,5 +1,4 @@
 import { CronceError } from '../errors.ts'
-import { memory } from '../store/memory/memory.ts'
 import { nameOfUrl } from '../store/name-of-url.ts'
 import { sqliteFromUrl } from '../store/sqlite/sqlite.ts'
 import type { StoreSource } from '../store/store.ts'
@@ -24,7 +23,12 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
 }
 
 function byUrl(url: string): StoreSource {
-  if (url === 'memory:') return memory()
+  if (url === 'memory:') {
+    return onOpen('memory', async () => {
+      const { memory } = await import('../store/memory/memory.ts')
+      return memory() as StoreSource
+    })
+  }
   if (url.startsWith('sqlite:')) return sqliteFromUrl(url)
   if (/^postgres(ql)?:/.test(url)) {
     return onOpen(nameOfUrl(url) ?? 'postgres', async () => {
@@ -45,7 +49,17 @@ function byUrl(url: string): StoreSource {
   })
 }
 
-/** The modules of a server's store are loaded when it is opened: an app that uses another store never loads them. */
+/**
+ * The modules of a store are loaded when it is opened: an app that uses another store never loads them. The source is created once,
+ * because a store in memory lives as long as its source.
+ */
 function onOpen(name: string, load: () => Promise<StoreSource>): StoreSource {
-  return { name, open: async (options) => (await load()).open(options) }
+  let source: Promise<StoreSource> | undefined
+  return {
+    name,
+    async open(options) {
+      source ??= load()
+      return (await source).open(options)
+    },
+  }
 }

@@ -6,7 +6,7 @@ import { readStore, writeStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
 import { readName } from './read-name.ts'
 
-/** Which deployment decides is explained in docs/deploys.md. */
+/** Which deployment decides is explained in https://github.com/cronce/cronce/blob/main/docs/deploys.md. */
 export interface DeploymentsView {
   readonly app: string
   /** The highest-numbered deployment that is not lost. */

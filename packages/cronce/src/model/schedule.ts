@@ -1,4 +1,7 @@
 import type { TriggerData } from '../trigger/trigger.ts'
+
+export type { TriggerData }
+
 import type { Json } from './json.ts'
 import type { StartCause } from './outcome.ts'
 import type { PolicyChoices } from './policy.ts'

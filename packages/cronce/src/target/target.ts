@@ -5,20 +5,13 @@ import { httpHandler } from './http/http-handler.ts'
 import type { HttpOptions } from './http/http-options.ts'
 import { ISOLATE_NAMES, type IsolateOptions } from './isolate/isolate-options.ts'
 import { isolatedHandler } from './isolate/isolated-handler.ts'
-import type { TargetRun } from './target-run.ts'
+import type { TargetHandler } from './loaded-target.ts'
 
 /** What a job runs where it has no function. */
 export type Target = IsolateOptions | CommandOptions | HttpTarget
 
 export interface HttpTarget {
   readonly http: HttpOptions
-}
-
-/** A target as a handler. */
-export interface TargetHandler {
-  (run: TargetRun): Promise<unknown>
-  /** Of one whose endpoint says later how a run ended: what that is signed with. */
-  readonly callbackSecrets?: readonly string[] | undefined
 }
 
 const KINDS = [
@@ -33,6 +26,11 @@ export const TARGET_NAMES: readonly string[] = KINDS.flatMap(({ names }): readon
 /** What call-backs about the runs of this handler are signed with; `undefined`: nobody calls back. */
 export function callbackSecretOf(handler: unknown): readonly string[] | undefined {
   return (handler as Partial<TargetHandler> | undefined)?.callbackSecrets
+}
+
+/** Loads what this handler needs to run; a function needs nothing. */
+export async function loadHandler(handler: unknown): Promise<void> {
+  await (handler as Partial<TargetHandler>).load?.()
 }
 
 /** What of a job's options is about its target, and what is not. `null`: it names none. */

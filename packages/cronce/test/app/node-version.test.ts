@@ -6,7 +6,7 @@ import { connect, cronce } from '../../src/index.ts'
 const TOO_OLD = {
   code: 'NODE_UNSUPPORTED',
   message: 'cronce needs Node.js 22.18 or later, but this is 20.20.2.',
-  hint: 'Update Node.js.',
+  hint: 'Install Node.js 24, for example with `nvm install 24`, or set its version in the image or CI that runs this.',
 }
 
 test('Node.js 22.18 and later are supported', () => {

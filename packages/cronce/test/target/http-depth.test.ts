@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toJson } from '../../src/engine/run/to-json.ts'
 import { LIMITS } from '../../src/model/limits.ts'
-import { type HttpResult, httpHandler } from '../../src/target/http/http-handler.ts'
+import type { HttpResult } from '../../src/target/http/call-endpoint.ts'
+import { httpHandler } from '../../src/target/http/http-handler.ts'
 import { endpoint, targetRun } from './http-run.ts'
 
 test('what an endpoint has done is done, however deep its answer is nested: too deep, it is kept as a text', async (context) => {

@@ -9,6 +9,8 @@ const handlers = [
   commandHandler('work', { command: ['true'] }),
   isolatedHandler('work', { file: TASK, isolate: 'process' }),
 ]
+// As an app does when it starts.
+for (const handler of handlers) await handler.load()
 const use = (): boolean => {
   try {
     return openSync('/dev/null', 'r') > 0

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { QueryParameter, Route } from '../routes/route.ts'
+import { version } from '../version.ts'
 import { ref, type Schema } from './schema.ts'
 import { SCHEMAS } from './schemas.ts'
 
@@ -14,7 +14,7 @@ export function documentOf(routes: readonly Route[]): Readonly<Record<string, un
     openapi: '3.1.0',
     info: {
       title: 'cronce',
-      version: ownVersion(),
+      version: version(),
       description:
         'Distributed cron: every scheduled fire runs once. Instants go out as epoch milliseconds and come in as those or as ISO texts. Names are percent-encoded in paths; `.` and `..` are written `=.` and `=..`. Changes want `content-type: application/json`.',
       license: { name: 'MIT', identifier: 'MIT' },
@@ -105,9 +105,4 @@ function headersOf({ method, access, type }: Route): readonly Readonly<Record<st
     return [header('If-None-Match', '`*`: only create.'), header('If-Match', '`*`: only replace.')]
   }
   return type === 'text/event-stream' ? [header('Last-Event-ID', 'Go on behind this event.')] : []
-}
-
-function ownVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version
 }

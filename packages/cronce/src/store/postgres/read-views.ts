@@ -1,4 +1,4 @@
-import type { Definition } from '../../model/schedule.ts'
+import type { TriggerData } from '../../model/schedule.ts'
 import type { Statement } from './database.ts'
 import { openDatabase, type Target } from './open.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
@@ -10,7 +10,7 @@ export interface ViewedSchedule {
   readonly app: string | null
   readonly tenant: string | null
   readonly state: 'active' | 'paused' | 'retired' | 'finished'
-  readonly trigger: Definition['trigger']
+  readonly trigger: TriggerData | null
   readonly nextAt: number | null
   readonly lastDueAt: number | null
   readonly lastSucceededAt: number | null
