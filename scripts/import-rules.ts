@@ -56,7 +56,8 @@ const ONLY_EXPORTS: readonly Ban[] = [
 const LIBRARY = 'packages/cronce/src'
 
 export const ROOMS: readonly Room[] = [
-  { name: 'errors', path: `${LIBRARY}/errors.ts`, doors: [], packages: [], never: PURE },
+  { name: 'error-codes', path: `${LIBRARY}/error-codes.ts`, doors: [], packages: [], never: PURE },
+  { name: 'errors', path: `${LIBRARY}/errors.ts`, doors: ['error-codes'], packages: [], never: PURE },
   { name: 'words', path: `${LIBRARY}/words.ts`, doors: [], packages: [], never: PURE },
   { name: 'did-you-mean', path: `${LIBRARY}/did-you-mean.ts`, doors: [], packages: [], never: PURE },
   { name: 'duration', path: `${LIBRARY}/duration.ts`, doors: [], packages: [], never: PURE },
@@ -298,7 +299,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'entry cronce/cron',
     path: `${LIBRARY}/cron.ts`,
-    doors: ['errors', 'words', 'trigger'],
+    doors: ['error-codes', 'errors', 'words', 'trigger'],
     packages: [],
     never: ONLY_EXPORTS,
   },

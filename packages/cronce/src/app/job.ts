@@ -3,7 +3,13 @@ import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
 import { isRecord, optionConflict, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
-import type { PolicyOptions, RetryOptions, ScheduleOptions } from '../client/schedule-options.ts'
+import type {
+  PolicyOptions,
+  RetryOptions,
+  ScheduleOptions,
+  TriggerOptions,
+  WindowOptions,
+} from '../client/schedule-options.ts'
 import {
   type InferInput,
   type InferOutput,
@@ -21,8 +27,12 @@ import { readTarget, TARGET_NAMES, type TargetHandler } from '../target/target.t
 import { createRun, type Run } from './run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
-export interface JobOptions<Schema extends StandardSchema | undefined = undefined>
-  extends Omit<ScheduleOptions, 'retry' | 'input'> {
+export type JobOptions<Schema extends StandardSchema | undefined = undefined> = TriggerOptions & JobOnlyOptions<Schema>
+
+/** The options of a job, but for its trigger. */
+export interface JobOnlyOptions<Schema extends StandardSchema | undefined = undefined>
+  extends Omit<PolicyOptions, 'retry'>,
+    WindowOptions {
   /** Any Standard Schema (Zod, Valibot, ArkType …) for the input of the job's schedules. */
   readonly schema?: Schema
   /** The input of the job's own schedule. */

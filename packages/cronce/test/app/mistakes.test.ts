@@ -15,7 +15,7 @@ function toldAbout(options: object, declare: (app: { readonly job: (...args: unk
   const warnings: string[] = []
   const logger = { error: (line: string) => void warnings.push(line), warn: (line: string) => void warnings.push(line) }
   try {
-    const app = cronce({ logger, ...options } as { store: string })
+    const app = cronce({ logger, ...options } as unknown as { store: string })
     declare(app as unknown as { job: (...args: unknown[]) => unknown })
   } catch (error) {
     const { code, message, hint, stack } = error as { code: string; message: string; hint: string; stack: string }

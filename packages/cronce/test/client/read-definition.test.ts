@@ -118,7 +118,7 @@ describe('a definition', () => {
   })
 
   test("holds its job's policies where it says nothing itself", () => {
-    const defaults = { retry: 3, timeout: '1h' }
+    const defaults = { retry: 3, timeout: '1h' } as const
     const { policy } = readDefinition('n', { timeout: '5m' }, defaults).definition
     assert.equal(policyOf(policy).retry.attempts, 3)
     assert.equal(policyOf(policy).timeout.runMs, 300_000)
@@ -301,7 +301,7 @@ describe('policies', () => {
 
   test('never repeat the whole of a long text in a message', () => {
     assert.throws(
-      () => readDefinition('n', { timeout: 'x'.repeat(100_000) }),
+      () => readDefinition('n', { timeout: 'x'.repeat(100_000) as '1m' }),
       (error: Error) => error.message.length < 300,
     )
   })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
+import { type Cronce, CronceError, type CronceOptions, cronce, type ErrorCode, type Run } from 'cronce'
 import { execApp } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
@@ -94,7 +94,9 @@ async function deliver(app: Cronce, parts: ExecParts, runner: CommandRunner): Pr
   const dueAt = await inTime(STORE_MS, askDue(app, parts), signal)
   const refusals: CronceError[] = []
   const unlisten = app.on('schedule.refused', ({ code, message }) => {
-    refusals.push(new CronceError(code, message, { hint: 'Choose another --name: this one is not for exec.' }))
+    refusals.push(
+      new CronceError(code as ErrorCode, message, { hint: 'Choose another --name: this one is not for exec.' }),
+    )
   })
   await inTime(STORE_MS, app.start(), signal)
   unlisten()
