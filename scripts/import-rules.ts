@@ -231,6 +231,7 @@ export const ROOMS: readonly Room[] = [
     name: 'app',
     path: `${LIBRARY}/app/`,
     doors: [
+      'error-codes',
       'signature',
       'target',
       'client',

@@ -16,9 +16,9 @@ import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
 import { type DeclaredJob, declareJob, type Handler, type InputOf, type JobOptions, type Middleware } from './job.ts'
 import { lazyStore } from './lazy-store.ts'
-import { AppLifecycle, type RunDueSummary } from './lifecycle.ts'
+import { AppLifecycle, type RunDueSummary, type StartOptions } from './lifecycle.ts'
 import { type Locks, makeLocks } from './lock.ts'
-import { guarded, logEvent } from './logger.ts'
+import { eventLogger, guarded } from './logger.ts'
 import { makeOnce, type Once } from './once.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
@@ -41,8 +41,13 @@ export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once
   use(middleware: Middleware<Tx>): this
   /** Be told what happens here. `'*'` for everything. Returns how to stop. */
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
-  /** Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them. */
-  start(): Promise<void>
+  /**
+   * Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them.
+   *
+   * @example
+   * await app.start({ wait: true }) // also if the database comes up after this process
+   */
+  start(options?: StartOptions): Promise<void>
   /**
    * Take nothing new, let runs finish, hand back the rest, leave, close the store: STORE_CLOSED to every call until `start()` or
    * `runDue()`. Never rejects. A handler must not await it: it waits for that.
@@ -92,7 +97,8 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       demandFunction(`The listener of ${type}`, listener, `app.on('${type}', (event) => { … })`)
       return events.on(type, listener)
     },
-    start: () => lifecycle.start({ stop: () => app.stop(), onStarted: () => elections.begin() }),
+    start: (startOptions) =>
+      lifecycle.start({ stop: () => app.stop(), onStarted: () => elections.begin() }, startOptions),
     stop: () => lifecycle.stop(),
     runDue: () => lifecycle.runDue(),
     handleFire: (request, fireOptions) =>
@@ -123,8 +129,9 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   const logger = guarded(resolved.logger)
   for (const warning of resolved.warnings) logger.warn(warning)
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
+  const log = eventLogger(logger)
   const emit = (event: CronceEvent): void => {
-    logEvent(logger, event)
+    log(event)
     around.told?.(event)
     events.emit(event)
   }

@@ -2,16 +2,26 @@ import type { AboutProcess, CronceEvent, EventOf, EventType } from '../model/eve
 import { isExclusive, LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { counted } from '../words.ts'
 
-/** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
+/**
+ * Where cronce reports what people should know. `console` is one, and so are pino's and winston's loggers.
+ *
+ * @example
+ * const app = cronce({ store: 'sqlite:./cronce.db', logger: pino() })
+ */
 export interface Logger {
+  /** Failures. */
   error(message: string): void
+  /** What endangers fires. */
   warn(message: string): void
+  /** That the app has started, and what a stop waits for. Without it, neither is reported. */
+  info?(message: string): void
 }
 
 /** Failures and what endangers fires, on stderr. The rest is in the events and in the store. */
 export const stderrLogger: Logger = {
   error: (message) => write('error', message),
   warn: (message) => write('warning', message),
+  info: (message) => process.stderr.write(`cronce: ${message}\n`),
 }
 
 function write(level: string, message: string): void {
@@ -19,7 +29,7 @@ function write(level: string, message: string): void {
 }
 
 /** A logger is the user's code: what it throws, now or later, must not reach the engine. */
-export function guarded(logger: Logger): Logger {
+export function guarded(logger: Logger): Required<Logger> {
   const guard = (tell: (message: string) => unknown) => (message: string) => {
     try {
       // There is nobody left to tell.
@@ -28,7 +38,39 @@ export function guarded(logger: Logger): Logger {
       // Nor here.
     }
   }
-  return { error: guard((message) => logger.error(message)), warn: guard((message) => logger.warn(message)) }
+  return {
+    error: guard((message) => logger.error(message)),
+    warn: guard((message) => logger.warn(message)),
+    info: guard((message) => logger.info?.(message)),
+  }
+}
+
+/**
+ * Reports what people should know. A failed run is reported with what comes next, which the event after it says: both are emitted
+ * in one turn.
+ */
+export function eventLogger(logger: Logger): (event: CronceEvent) => void {
+  let failed: EventOf<'run.ended'> | null = null
+  const flush = (next = ''): void => {
+    if (failed !== null) logger.error(`${failureOf(failed)}${next}`)
+    failed = null
+  }
+  return (event) => {
+    if (failed !== null) flush(nextAfter(failed, event))
+    if (event.type !== 'run.ended' || failureOf(event) === null) {
+      logEvent(logger, event)
+      return
+    }
+    failed = event
+    queueMicrotask(flush)
+  }
+}
+
+function nextAfter(failed: EventOf<'run.ended'>, event: CronceEvent): string {
+  if (event.type !== 'run.retried' && event.type !== 'fire.ended') return ''
+  if (event.schedule !== failed.schedule || event.dueAt !== failed.dueAt || event.nonce !== failed.nonce) return ''
+  if (event.type === 'fire.ended') return `\nNo attempt is left: this was attempt ${failed.attempt}.`
+  return `\nAttempt ${failed.attempt + 1} follows at ${iso(event.readyAt)}.`
 }
 
 /** What happened, if people should know. */

@@ -40,7 +40,7 @@ export interface CronceOptions<Tx = unknown> {
   readonly signals?: boolean | undefined
   /** Whether a started app keeps the process from ending. @default true */
   readonly keepAlive?: boolean | undefined
-  /** Where failures are told, `false` for nowhere. @default stderr */
+  /** Where failures, dangers, the start and the stop are reported, `false` for nowhere. @default stderr */
   readonly logger?: Logger | false | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
@@ -82,7 +82,7 @@ const NAMES = [
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
-const SILENT: Logger = { error: () => {}, warn: () => {} }
+const SILENT: Logger = { error: () => {}, warn: () => {}, info: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
   const given = readFields('', options, NAMES, "cronce({ store: 'sqlite:./cronce.db' })")
