@@ -18,7 +18,7 @@ import { type DeclaredJob, declareJob, type Handler, type InputOf, type JobOptio
 import { lazyStore } from './lazy-store.ts'
 import { AppLifecycle, type RunDueSummary, type StartOptions } from './lifecycle.ts'
 import { type Locks, makeLocks } from './lock.ts'
-import { eventLogger, guarded } from './logger.ts'
+import { guarded, logEvent } from './logger.ts'
 import { makeOnce, type Once } from './once.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
@@ -129,9 +129,8 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   const logger = guarded(resolved.logger)
   for (const warning of resolved.warnings) logger.warn(warning)
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
-  const log = eventLogger(logger)
   const emit = (event: CronceEvent): void => {
-    log(event)
+    logEvent(logger, event)
     around.told?.(event)
     events.emit(event)
   }

@@ -45,40 +45,23 @@ export function guarded(logger: Logger): Required<Logger> {
   }
 }
 
-/**
- * Reports what people should know. A failed run is reported with what comes next, which the event after it says: both are emitted
- * in one turn.
- */
-export function eventLogger(logger: Logger): (event: CronceEvent) => void {
-  let failed: EventOf<'run.ended'> | null = null
-  const flush = (next = ''): void => {
-    if (failed !== null) logger.error(`${failureOf(failed)}${next}`)
-    failed = null
-  }
-  return (event) => {
-    if (failed !== null) flush(nextAfter(failed, event))
-    if (event.type !== 'run.ended' || failureOf(event) === null) {
-      logEvent(logger, event)
-      return
-    }
-    failed = event
-    queueMicrotask(flush)
-  }
-}
-
-function nextAfter(failed: EventOf<'run.ended'>, event: CronceEvent): string {
-  if (event.type !== 'run.retried' && event.type !== 'fire.ended') return ''
-  if (event.schedule !== failed.schedule || event.dueAt !== failed.dueAt || event.nonce !== failed.nonce) return ''
-  if (event.type === 'fire.ended') return `\nNo attempt is left: this was attempt ${failed.attempt}.`
-  return `\nAttempt ${failed.attempt + 1} follows at ${iso(event.readyAt)}.`
-}
-
 /** What happened, if people should know. */
 export function logEvent(logger: Logger, event: CronceEvent): void {
   const warning = warningOf(event)
   const failure = failureOf(event)
   if (failure !== null) logger.error(failure)
   else if (warning !== null) logger.warn(warning)
+  else if (event.type === 'run.retried' || event.type === 'fire.ended') reportNext(logger, event)
+}
+
+/** What follows a failed run. Its own line comes before: programs match a line with the event that it is about. */
+function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fire.ended'>): void {
+  if (isExclusive(event.job)) return
+  if (event.type === 'run.retried') {
+    logger.info?.(`${about(event)}: attempt ${event.attempt + 1} follows at ${iso(event.readyAt)}.`)
+  } else if (event.outcome === 'failed') {
+    logger.info?.(`${about(event)}: no attempt is left after attempt ${event.attempt}.`)
+  }
 }
 
 function failureOf(event: CronceEvent): string | null {
