@@ -29,6 +29,7 @@ export type { PauseOptions, ScheduleFilter, ScheduleListOptions, Schedules } fro
 export type { StandardSchema } from './client/standard-schema.ts'
 export type { StepResolution, Steps } from './client/steps.ts'
 export type { StoreStatus, StoreView } from './client/store-status.ts'
+export type { WarningCode } from './client/suspicions.ts'
 export type { TenantRecord, Tenants } from './client/tenants.ts'
 export type { Triggered, TriggerNowOptions } from './client/trigger-schedule.ts'
 export type * from './client/views.ts'

@@ -2,8 +2,13 @@ import { asCode } from './as-code.ts'
 import { isRecord } from './read-option.ts'
 import { spellDuration } from './spell-duration.ts'
 
-/** What is valid and probably not meant. Each sentence ends with its code. */
-export type Suspicion = 'DURATION_SUSPICIOUS' | 'ZONE_SUSPICIOUS' | 'INSTANT_SUSPICIOUS' | 'CRON_SUSPICIOUS'
+/** Codes of warnings about options that are valid and probably not meant. Each sentence ends with its code. */
+export type WarningCode =
+  | 'DURATION_SUSPICIOUS'
+  | 'ZONE_SUSPICIOUS'
+  | 'INSTANT_SUSPICIOUS'
+  | 'CRON_SUSPICIOUS'
+  | 'RETENTION_RAISED'
 
 const SECOND_MS = 1_000
 /** A first back-off of 100 ms is common; less is a number of seconds. */
