@@ -72,10 +72,18 @@ const LIBRARY = 'packages/cronce/src'
 
 export const ROOMS: readonly Room[] = [
   {
+    name: 'error-codes',
+    holds: 'every error code, with its exit code and HTTP status',
+    path: `${LIBRARY}/error-codes.ts`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
     name: 'errors',
     holds: 'the error class with its code and hint',
     path: `${LIBRARY}/errors.ts`,
-    doors: [],
+    doors: ['error-codes'],
     packages: [],
     never: PURE,
   },
@@ -352,6 +360,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'reads options and connects the parts; it decides nothing',
     path: `${LIBRARY}/app/`,
     doors: [
+      'error-codes',
       'signature',
       'target',
       'run',
@@ -371,6 +380,7 @@ export const ROOMS: readonly Room[] = [
       'policy',
       'trigger',
       'clock',
+      'did-you-mean',
       'errors',
       'words',
     ],
@@ -408,7 +418,7 @@ export const ROOMS: readonly Room[] = [
     name: 'entry cronce/cron',
     holds: 'the published entry',
     path: `${LIBRARY}/cron.ts`,
-    doors: ['errors', 'trigger'],
+    doors: ['error-codes', 'errors', 'trigger'],
     packages: [],
     never: ONLY_EXPORTS,
   },

@@ -1,4 +1,4 @@
-import type { NewSchedule } from 'cronce'
+import type { NewSchedule, TriggerOptions } from 'cronce'
 import type { Load } from './protocol.ts'
 
 export const JOB = 'noop'
@@ -10,7 +10,7 @@ export function* schedulesOf(load: Load): Generator<readonly [string, NewSchedul
   for (let number = 0; number < load.count; number++) yield [String(number), { job: JOB, ...triggerOf(load, number) }]
 }
 
-function triggerOf(load: Load, number: number): Pick<NewSchedule, 'every' | 'at'> {
+function triggerOf(load: Load, number: number): TriggerOptions {
   switch (load.kind) {
     case 'burst':
       return { every: { interval: HOUR_MS, anchor: load.at } }

@@ -1,4 +1,4 @@
-import type { NewSchedule } from 'cronce'
+import type { NewSchedule, TriggerOptions, WindowOptions } from 'cronce'
 import type { Load } from './protocol.ts'
 
 export const JOB = 'noop'
@@ -13,7 +13,7 @@ export function* schedulesOf(load: Load): Generator<readonly [string, NewSchedul
   for (let number = 0; number < count; number++) yield [String(first + number), { job, ...triggerOf(load, number) }]
 }
 
-function triggerOf(load: Load, number: number): Pick<NewSchedule, 'every' | 'at' | 'start'> {
+function triggerOf(load: Load, number: number): TriggerOptions & WindowOptions {
   switch (load.kind) {
     case 'burst':
       // Without a start, a schedule that takes long to create would have an instant before the first one.

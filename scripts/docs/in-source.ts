@@ -32,7 +32,16 @@ export function eventsInSource(source: ReadonlyMap<string, string>): Set<string>
 
 const OPTION_TYPES: Readonly<Record<string, readonly string[]>> = {
   'packages/cronce/src/app/options.ts': ['CronceOptions'],
-  'packages/cronce/src/client/schedule-options.ts': ['PolicyOptions', 'TriggerOptions', 'ScheduleOptions'],
+  'packages/cronce/src/client/schedule-options.ts': [
+    'PolicyOptions',
+    'CronOnlyOptions',
+    'CronTriggerOptions',
+    'EveryTriggerOptions',
+    'AtTriggerOptions',
+    'WindowOptions',
+  ],
+  'packages/cronce/src/app/job.ts': ['JobOnlyOptions'],
+  'packages/cronce/src/app/lifecycle.ts': ['StartOptions'],
   'packages/cronce/src/store/sqlite/sqlite.ts': ['SqliteOptions'],
   'packages/cronce/src/store/postgres/postgres.ts': ['PostgresOptions'],
   'packages/cronce/src/store/redis/redis.ts': ['RedisOptions'],

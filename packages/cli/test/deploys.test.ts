@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { type Cronce, type CronceOptions, cronce } from 'cronce'
+import { type Cronce, type CronceOptions, cronce, type Duration } from 'cronce'
 import type { Finding } from '../src/doctor/finding.ts'
 import { ask } from './cronce.ts'
 import { scratch, until } from './steer-kit.ts'
@@ -12,7 +12,7 @@ interface Deploys {
   /** A process of the app: its deployment and how often each of its jobs runs. */
   start(
     deployment: string | undefined,
-    jobs: Readonly<Record<string, string>>,
+    jobs: Readonly<Record<string, Duration>>,
     was?: Readonly<Record<string, string>>,
   ): Promise<Cronce>
 }

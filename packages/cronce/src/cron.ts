@@ -1,4 +1,5 @@
 /** The published entry `cronce/cron`. */
+export { ERROR_CODES, type ErrorCode, type ErrorMeaning } from './error-codes.ts'
 export { CronceError } from './errors.ts'
 export { at } from './trigger/at.ts'
 export { cron } from './trigger/cron.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { CronceError, CronError } from 'cronce'
+import { CronceError, CronError, type ErrorCode } from 'cronce'
 import type { ApiLogger } from './options.ts'
 import { statusOf } from './status-of.ts'
 
@@ -80,7 +80,7 @@ function codeOf(error: unknown): string | null {
 
 /** A refusal of the API itself, with headers where the status wants some. */
 export function refuse(
-  code: string,
+  code: ErrorCode,
   message: string,
   hint: string,
   headers: Readonly<Record<string, string>> = {},

@@ -1,84 +1,8 @@
-/** The HTTP status of every code that a request can end with. What is not here is a fault of ours. */
-const STATUS: Readonly<Record<string, number>> = {
-  // The request itself.
-  OPTION_UNKNOWN: 400,
-  OPTION_INVALID: 400,
-  OPTION_CONFLICT: 400,
-  NAME_INVALID: 400,
-  NAME_RESERVED: 400,
-  INPUT_INVALID: 400,
-  CURSOR_INVALID: 400,
-  DURATION_INVALID: 400,
-  INSTANT_INVALID: 400,
-  COUNT_OUT_OF_RANGE: 400,
-  RANGE_EMPTY: 400,
-  TRIGGER_MISSING: 400,
-  BODY_INVALID: 400,
-  PATH_INVALID: 400,
-  HOST_INVALID: 400,
-  REQUEST_INVALID: 400,
-  IDEMPOTENCY_KEY_INVALID: 400,
-  INPUT_TOO_LARGE: 413,
-  BODY_TOO_LARGE: 413,
-  BODY_TYPE_REFUSED: 415,
-  // Who asks.
-  ACCESS_DENIED: 401,
-  ACCESS_CLOSED: 403,
-  ACCESS_READ_ONLY: 403,
-  ORIGIN_REFUSED: 403,
-  // What is there.
-  ROUTE_UNKNOWN: 404,
-  SCHEDULE_NOT_FOUND: 404,
-  FIRE_NOT_FOUND: 404,
-  RUN_NOT_FOUND: 404,
-  STEP_NOT_FOUND: 404,
-  INSTANCE_NOT_FOUND: 404,
-  APP_NOT_FOUND: 404,
-  DEPLOYMENT_NOT_FOUND: 404,
-  METHOD_REFUSED: 405,
-  // As things are, it can't be done.
-  SCHEDULE_EXISTS: 409,
-  SCHEDULE_IN_CODE: 409,
-  SCHEDULE_NAME_TAKEN: 409,
-  SCHEDULE_BUSY: 409,
-  SCHEDULE_RETIRED: 409,
-  SCHEDULE_BEHIND: 409,
-  SCHEDULE_DEFINED_TWICE: 409,
-  DEPLOYMENT_NOT_LIVE: 409,
-  INSTANT_PAST: 409,
-  NEXT_CHANGED: 409,
-  SKIPS_FULL: 409,
-  FIRE_OPEN: 409,
-  FIRE_NOT_OPEN: 409,
-  RUN_NOT_OPEN: 409,
-  FIRE_SUCCEEDED: 409,
-  FIRE_STARTED: 409,
-  FIRE_TOO_OLD: 409,
-  BACKFILL_TOO_OLD: 409,
-  BACKFILL_BEFORE_CREATION: 409,
-  BACKFILL_RENAMED: 409,
-  HELD_BY_OTHER_NAME: 409,
-  RECORD_UNREAD: 409,
-  BACKFILLS_FULL: 409,
-  STEP_ENDED: 409,
-  STEP_RUNNING: 409,
-  STORE_CANNOT_TRANSACT: 409,
-  IDEMPOTENCY_KEY_REUSED: 409,
-  INSTANT_UNKNOWN: 409,
-  FIRE_EARLY: 425,
-  RUN_NOT_PARKED: 425,
-  QUEUE_FULL: 429,
-  PRINCIPAL_STREAMS_FULL: 429,
-  // Not now.
-  DELIVERIES_UNSUPPORTED: 501,
-  APP_CHANGED: 503,
-  CONTENTION: 503,
-  OVERLOADED: 503,
-  STREAMS_FULL: 503,
-}
+import { ERROR_CODES, type ErrorCode } from 'cronce/cron'
 
-/** `null`: not a code that is meant for whoever asked. */
+/** The HTTP status of an error's code. `null`: not a code that is meant for the client of the API. */
 export function statusOf(code: string): number | null {
-  if (Object.hasOwn(STATUS, code)) return STATUS[code]!
+  if (Object.hasOwn(ERROR_CODES, code)) return ERROR_CODES[code as ErrorCode].status
+  // A code of a newer version of the library, or of a store of the application's own.
   return code.startsWith('STORE_') ? 503 : null
 }

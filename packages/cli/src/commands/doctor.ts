@@ -1,4 +1,3 @@
-import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import type { Facts, FleetFacts, Trouble } from '../doctor/facts.ts'
 import type { Finding, Level } from '../doctor/finding.ts'
@@ -113,7 +112,7 @@ function answerOf(findings: readonly Finding[], { store, fleet }: Facts): object
 }
 
 function exitCode(findings: readonly Finding[], trouble: Trouble | null, isStrict: boolean): number {
-  if (trouble !== null && exitCodeOf(new CronceError(trouble.code, '')) === EXIT.unreachable) return EXIT.unreachable
+  if (trouble !== null && exitCodeOf(trouble) === EXIT.unreachable) return EXIT.unreachable
   const bad: readonly Level[] = isStrict ? ['warn', 'fail'] : ['fail']
   return findings.some(({ level }) => bad.includes(level)) ? EXIT.failed : EXIT.ok
 }

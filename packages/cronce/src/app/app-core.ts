@@ -10,7 +10,7 @@ import type { Surroundings } from './surroundings.ts'
 export interface AppCore<Tx> {
   readonly resolved: ResolvedOptions
   readonly around: Surroundings
-  readonly logger: Logger
+  readonly logger: Required<Logger>
   readonly events: Emitter
   /** Logs the event and passes it to all listeners. */
   readonly emit: (event: CronceEvent) => void

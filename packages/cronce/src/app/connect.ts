@@ -27,9 +27,9 @@ export interface ConnectOptions<Tx = unknown>
 export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promise<Connection<Tx>> {
   const { NODE_ENV } = process.env
   const { tz = '' } = process.versions
-  const { onWarning, ...others } = options
+  const { onWarning, ...others } = options ?? {}
   const { namespace, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
-  const source = storeSource(options.store)
+  const source = storeSource(others.store)
   const { clock = systemClock(), zoneData = tz } = surroundingsOf(source)
   const lazy = lazyStore<Tx>(
     () =>

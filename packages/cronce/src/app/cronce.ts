@@ -1,8 +1,10 @@
 import { type Client, createClient } from '../client/client.ts'
+import { show } from '../client/read-option.ts'
 import type { StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
+import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
-import type { CronceEvent, EventType } from '../model/event.ts'
+import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
@@ -14,7 +16,7 @@ import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
 import { type DeclaredJob, declareJob, type Handler, type InputOf, type JobOptions, type Middleware } from './job.ts'
 import { lazyStore } from './lazy-store.ts'
-import { AppLifecycle, type RunDueSummary } from './lifecycle.ts'
+import { AppLifecycle, type RunDueSummary, type StartOptions } from './lifecycle.ts'
 import { type Locks, makeLocks } from './lock.ts'
 import { guarded, logEvent } from './logger.ts'
 import { makeOnce, type Once } from './once.ts'
@@ -39,8 +41,13 @@ export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once
   use(middleware: Middleware<Tx>): this
   /** Be told what happens here. `'*'` for everything. Returns how to stop. */
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
-  /** Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them. */
-  start(): Promise<void>
+  /**
+   * Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them.
+   *
+   * @example
+   * await app.start({ wait: true }) // also if the database comes up after this process
+   */
+  start(options?: StartOptions): Promise<void>
   /**
    * Take nothing new, let runs finish, hand back the rest, leave, close the store: STORE_CLOSED to every call until `start()` or
    * `runDue()`. Never rejects. A handler must not await it: it waits for that.
@@ -75,17 +82,23 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     elect: elections.elect,
     isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
-      lifecycle.demandStopped('job()')
+      lifecycle.demandStopped(`job(${show(name)})`)
       addJob(core, declareJob<Tx>(name, jobOptions, handler))
       return app
     },
     use(around) {
       lifecycle.demandStopped('use()')
+      demandFunction('The middleware', around, 'app.use(async (run, next) => next())')
       middleware.push(around)
       return app
     },
-    on: (type, listener) => events.on(type, listener),
-    start: () => lifecycle.start({ stop: () => app.stop(), onStarted: () => elections.begin() }),
+    on(type, listener) {
+      demandEvent(type)
+      demandFunction(`The listener of ${type}`, listener, `app.on('${type}', (event) => { … })`)
+      return events.on(type, listener)
+    },
+    start: (startOptions) =>
+      lifecycle.start({ stop: () => app.stop(), onStarted: () => elections.begin() }, startOptions),
     stop: () => lifecycle.stop(),
     runDue: () => lifecycle.runDue(),
     handleFire: (request, fireOptions) =>
@@ -114,6 +127,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   const source = storeSource(options.store)
   const around = { ...ownSurroundings(resolved.keepAlive), ...surroundingsOf(source) }
   const logger = guarded(resolved.logger)
+  for (const warning of resolved.warnings) logger.warn(warning)
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
   const emit = (event: CronceEvent): void => {
     logEvent(logger, event)
@@ -173,8 +187,24 @@ function addJob<Tx>({ jobs, logger }: AppCore<Tx>, job: DeclaredJob<Tx>): void {
       hint: 'Give the second one another name; more schedules for one job are made with app.schedules.create.',
     })
   }
-  for (const warning of job.warnings) logger.warn(`${job.name}: ${warning}`)
+  for (const warning of job.warnings) logger.warn(`Job ${JSON.stringify(job.name)}: ${warning}`)
   jobs.set(job.name, job)
+}
+
+function demandFunction(what: string, given: unknown, sample: string): void {
+  if (typeof given === 'function') return
+  throw new CronceError('OPTION_INVALID', `${what} must be a function, but is ${show(given)}.`, {
+    hint: `Write ${sample}.`,
+  })
+}
+
+/** A listener of an event that does not exist would never be called. */
+function demandEvent(type: unknown): void {
+  if (type === '*' || EVENT_TYPES.some((known) => known === type)) return
+  const meant = typeof type === 'string' ? didYouMean(type, EVENT_TYPES) : undefined
+  throw new CronceError('OPTION_INVALID', `There is no event ${show(type)}.`, {
+    hint: meant === undefined ? `Events are *, ${EVENT_TYPES.join(', ')}.` : `Did you mean ${meant}?`,
+  })
 }
 
 function ownSurroundings(keepAlive: boolean): Surroundings {

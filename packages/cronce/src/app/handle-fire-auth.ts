@@ -1,11 +1,11 @@
 import { CronceError } from '../errors.ts'
+import { nodeCrypto } from '../node-crypto.ts'
 import { plainHeaders } from '../signature/headers.ts'
 import { demandPurpose } from '../signature/purpose.ts'
 import { readBody } from '../signature/read-body.ts'
 import { readSecrets, type Secret } from '../signature/secrets.ts'
 import { SIGNATURE_HEADER } from '../signature/signed-text.ts'
 import { verifySignature } from '../signature/verify-signature.ts'
-import { nodeCrypto } from '../node-crypto.ts'
 
 export interface FireAuth {
   /** Of at least 16 characters: the bearer token of whoever delivers. @default CRONCE_FIRE_TOKEN */

@@ -1,8 +1,15 @@
+import { inSubject } from '../client/in-subject.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
 import { isRecord, optionConflict, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
-import type { PolicyOptions, RetryOptions, ScheduleOptions } from '../client/schedule-options.ts'
+import type {
+  PolicyOptions,
+  RetryOptions,
+  ScheduleOptions,
+  TriggerOptions,
+  WindowOptions,
+} from '../client/schedule-options.ts'
 import {
   type InferInput,
   type InferOutput,
@@ -22,8 +29,12 @@ import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { createRun } from './handled-run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
-export interface JobOptions<Schema extends StandardSchema | undefined = undefined>
-  extends Omit<ScheduleOptions, 'retry' | 'input'> {
+export type JobOptions<Schema extends StandardSchema | undefined = undefined> = TriggerOptions & JobOnlyOptions<Schema>
+
+/** The options of a job, but for its trigger. */
+export interface JobOnlyOptions<Schema extends StandardSchema | undefined = undefined>
+  extends Omit<PolicyOptions, 'retry'>,
+    WindowOptions {
   /** Any Standard Schema (Zod, Valibot, ArkType …) for the input of the job's schedules. */
   readonly schema?: Schema
   /** The input of the job's own schedule. */
@@ -60,7 +71,12 @@ export interface DeclaredJob<Tx> {
 }
 
 export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
+  demandOrder(name, options, handler)
   const id = readOwnName('job', name)
+  return inSubject('Job', id, () => declareNamed<Tx>(id, options, handler))
+}
+
+function declareNamed<Tx>(id: string, options: unknown, handler: unknown): DeclaredJob<Tx> {
   const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
@@ -79,9 +95,9 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
   const { if: retryIf, ...retryOptions } = typeof retry === 'object' && retry !== null ? retry : {}
   const scheduled = {
     ...rest,
-    ...(retry === undefined ? {} : { retry: typeof retry === 'object' ? retryOptions : retry }),
+    ...(retry === undefined ? {} : { retry: isRecord(retry) ? retryOptions : retry }),
   }
-  const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions)
+  const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions, {}, 'Job')
   return {
     name: id,
     definition: { ...definition, job: id },
@@ -93,6 +109,24 @@ export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
   }
+}
+
+/** `app.job(handler)` and `app.job(name, handler)`: other schedulers take fewer arguments, or another order. */
+function demandOrder(name: unknown, options: unknown, handler: unknown): void {
+  if (isRecord(name)) {
+    throw new CronceError('NAME_INVALID', "A job's name can't be an object: the name is the first argument.", {
+      hint: "Write app.job('report', { cron: '0 3 * * *' }, async (run) => { … }).",
+    })
+  }
+  if (typeof options !== 'function') return
+  const isExpression = typeof name === 'string' && /^\S+(\s+\S+){4,6}$/.test(name.trim())
+  const job = typeof name === 'string' && !isExpression ? show(name) : "'report'"
+  const when = isExpression ? show(name) : typeof handler === 'string' ? show(handler) : "'0 3 * * *'"
+  throw new CronceError(
+    'OPTION_INVALID',
+    `Job ${show(name)} was given a function where its schedule is expected${isExpression ? ', and an expression as its name' : ''}.`,
+    { hint: `Write app.job(${job}, ${when}, async (run) => { … }), or {} instead of an expression for no schedule.` },
+  )
 }
 
 /** `job` is known here, and refused with an explanation of its own. */
@@ -140,6 +174,19 @@ function handlerOf<Tx>(job: string, target: TargetHandler | null, handler: unkno
   if (target !== null && handler === undefined) return target as unknown as Handler<unknown, Tx>
   if (target !== null) {
     throw optionConflict(`Job ${JSON.stringify(job)} has a target and a handler.`, 'Leave out one of them.')
+  }
+  if (handler !== undefined) {
+    const isPromise = typeof (handler as { then?: unknown } | null)?.then === 'function'
+    const found = isPromise ? 'a promise' : show(handler)
+    throw new CronceError(
+      'HANDLER_MISSING',
+      `The handler of job ${JSON.stringify(job)} must be a function, but is ${found}.`,
+      {
+        hint: isPromise
+          ? 'Pass the function itself, without calling it.'
+          : 'Write async (run) => { … } as the last argument.',
+      },
+    )
   }
   throw new CronceError('HANDLER_MISSING', `Job ${JSON.stringify(job)} has no handler.`, {
     hint: `Write app.job(${JSON.stringify(job)}, '0 3 * * *', async (run) => { … }), or give it a file, a command or http.`,

@@ -1,7 +1,10 @@
+import { readBoolean, readFields } from '../client/read-option.ts'
 import type { Instance, StopOptions } from '../engine/instance.ts'
+import { ERROR_CODES } from '../error-codes.ts'
 import { CronceError } from '../errors.ts'
 import type { AppCore } from './app-core.ts'
-import { stopOnSignals } from './signals.ts'
+import { type StopSignal, stopOnSignals } from './signals.ts'
+import { startedLine, stoppingLine } from './status-lines.ts'
 import { textOf } from './text-of.ts'
 
 export interface RunDueSummary {
@@ -9,6 +12,18 @@ export interface RunDueSummary {
   readonly succeeded: number
   readonly failed: number
 }
+
+/** How an app starts. */
+export interface StartOptions {
+  /**
+   * While the store can't be reached: try again until it can, or `stop()` is called, instead of rejecting. What can't pass by
+   * itself (a wrong password, tables that are missing) still rejects. @default false
+   */
+  readonly wait?: boolean | undefined
+}
+
+/** Between two attempts to open a store that can't be reached. */
+const REOPEN_MS = 2_000
 
 /** How long an aborted run may take to notice, when the instance stops. */
 const STOP_GRACE_MS = 2_000
@@ -37,6 +52,8 @@ export class AppLifecycle<Tx> {
   #begun: Beginning | null = null
   #stopping: Promise<void> | null = null
   #ignoreSignals: () => void = () => {}
+  #stopSignal: StopSignal | null = null
+  #waiting: AbortController | null = null
 
   constructor(core: AppCore<Tx>) {
     this.#core = core
@@ -59,17 +76,22 @@ export class AppLifecycle<Tx> {
     })
   }
 
-  async start({ stop, onStarted }: StartHooks): Promise<void> {
+  async start({ stop, onStarted }: StartHooks, options: StartOptions = {}): Promise<void> {
     this.demandStopped('start()')
+    const { wait = false } = readFields('', options, ['wait'], 'start({ wait: true })')
+    const isPatient = readBoolean('wait', wait)
     const mine: Beginning = { by: 'start' }
     this.#begun = mine
     try {
-      const created = await this.#createEngine(mine)
+      if (isPatient) this.#listen(stop)
+      const created = await this.#create(mine, isPatient)
       if (created === null) return
       this.#engine = created
-      if (this.#core.resolved.signals) this.#ignoreSignals = stopOnSignals(stop)
+      if (!isPatient) this.#listen(stop)
       await created.start()
-      if (!this.#isStopped(mine)) onStarted()
+      if (this.#isStopped(mine)) return
+      onStarted()
+      this.#reportStart(created)
     } catch (error) {
       // Stopped while it was starting: the caller of stop() wanted that, so the failure is of no interest.
       if (this.#isStopped(mine)) return
@@ -78,6 +100,36 @@ export class AppLifecycle<Tx> {
       this.#begun = null
       throw error
     }
+  }
+
+  #listen(stop: () => Promise<void>): void {
+    if (!this.#core.resolved.signals) return
+    this.#ignoreSignals = stopOnSignals((signal) => {
+      this.#stopSignal = signal
+      return stop()
+    })
+  }
+
+  /** `null`: stopped while it waited for the store. */
+  async #create(mine: Beginning, isPatient: boolean): Promise<Instance<Tx> | null> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#createEngine(mine)
+      } catch (error) {
+        if (!isPatient || !mayPass(error)) throw error
+        if (this.#isStopped(mine)) return null
+        // Once: the store's name and the reason stay the same.
+        if (attempt === 1) this.#core.logger.warn(`Waiting for the store: ${textOf(error)}`)
+        this.#waiting = new AbortController()
+        await this.#core.around.clock.sleep(REOPEN_MS, this.#waiting.signal)
+        if (this.#isStopped(mine)) return null
+      }
+    }
+  }
+
+  #reportStart({ instance }: Instance<Tx>): void {
+    const { logger, jobs, lazy, around } = this.#core
+    logger.info(startedLine({ jobs: jobs.values(), store: lazy.store.info.name, instance, now: around.clock.wall() }))
   }
 
   stop(): Promise<void> {
@@ -137,6 +189,10 @@ export class AppLifecycle<Tx> {
   }
 
   async #stop(): Promise<void> {
+    this.#waiting?.abort()
+    const waitsFor = stoppingLine(this.#engine?.runningJobs ?? [], this.#stopOptions.drainMs, this.#stopSignal)
+    if (waitsFor !== null) this.#core.logger.info(waitsFor)
+    this.#stopSignal = null
     await this.keepAlive(async () => {
       await this.#engine?.stop(this.#stopOptions)
       this.#engine = null
@@ -159,3 +215,12 @@ export class AppLifecycle<Tx> {
     waited.abort()
   }
 }
+
+/** Errors of a store that is away: the same that the CLI calls unreachable. */
+function mayPass(error: unknown): boolean {
+  return (
+    error instanceof CronceError && ERROR_CODES[error.code].exit === UNREACHABLE && error.code !== 'STORE_FORBIDDEN'
+  )
+}
+
+const UNREACHABLE = 5

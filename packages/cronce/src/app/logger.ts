@@ -2,16 +2,26 @@ import type { AboutProcess, CronceEvent, EventOf, EventType } from '../model/eve
 import { isExclusive, LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { counted } from '../words.ts'
 
-/** Where cronce tells what people should know. `console` is one, and so are pino's and winston's loggers. */
+/**
+ * Where cronce reports what people should know. `console` is one, and so are pino's and winston's loggers.
+ *
+ * @example
+ * const app = cronce({ store: 'sqlite:./cronce.db', logger: pino() })
+ */
 export interface Logger {
+  /** Failures. */
   error(message: string): void
+  /** What endangers fires. */
   warn(message: string): void
+  /** That the app has started, and what a stop waits for. Without it, neither is reported. */
+  info?(message: string): void
 }
 
 /** Failures and what endangers fires, on stderr. The rest is in the events and in the store. */
 export const stderrLogger: Logger = {
   error: (message) => write('error', message),
   warn: (message) => write('warning', message),
+  info: (message) => process.stderr.write(`cronce: ${message}\n`),
 }
 
 function write(level: string, message: string): void {
@@ -19,7 +29,7 @@ function write(level: string, message: string): void {
 }
 
 /** A logger is the user's code: what it throws, now or later, must not reach the engine. */
-export function guarded(logger: Logger): Logger {
+export function guarded(logger: Logger): Required<Logger> {
   const guard = (tell: (message: string) => unknown) => (message: string) => {
     try {
       // There is nobody left to tell.
@@ -28,7 +38,11 @@ export function guarded(logger: Logger): Logger {
       // Nor here.
     }
   }
-  return { error: guard((message) => logger.error(message)), warn: guard((message) => logger.warn(message)) }
+  return {
+    error: guard((message) => logger.error(message)),
+    warn: guard((message) => logger.warn(message)),
+    info: guard((message) => logger.info?.(message)),
+  }
 }
 
 /** What happened, if people should know. */
@@ -37,6 +51,17 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
   const failure = failureOf(event)
   if (failure !== null) logger.error(failure)
   else if (warning !== null) logger.warn(warning)
+  else if (event.type === 'run.retried' || event.type === 'fire.ended') reportNext(logger, event)
+}
+
+/** What follows a failed run. Its own line comes before: programs match a line with the event that it is about. */
+function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fire.ended'>): void {
+  if (isExclusive(event.job)) return
+  if (event.type === 'run.retried') {
+    logger.info?.(`${about(event)}: attempt ${event.attempt + 1} follows at ${iso(event.readyAt)}.`)
+  } else if (event.outcome === 'failed') {
+    logger.info?.(`${about(event)}: no attempt is left after attempt ${event.attempt}.`)
+  }
 }
 
 function failureOf(event: CronceEvent): string | null {

@@ -45,8 +45,25 @@ function byUrl(url: string): StoreSource {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // Nothing of the rest: it may hold a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {
-    hint: "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
+    hint: urlMeant(url) ?? "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
   })
+}
+
+/** What people write for a store, and what to write instead. */
+const URLS_MEANT: readonly (readonly [RegExp, string])[] = [
+  [/^:?memory:?$/i, "Write store: 'memory:'."],
+  [/^(file|sqlite3|better-sqlite3):/i, "Write store: 'sqlite:./cronce.db'."],
+  [/^[^:?@]+\.(db|sqlite3?)$/i, "Put sqlite: before the file: store: 'sqlite:./cronce.db'."],
+  [/^(pg|psql|pgsql|postgre|postgress?(ql)?|jdbc:postgresql|cockroachdb):/i, "Write 'postgres://…'."],
+  [/^(valkeys?|keydb|reddis|redis\+tcp):/i, "Write 'redis://…'."],
+  [/^(?![a-z+.-]+:\/\/).*:5432\b/i, "Add the scheme: 'postgres://…'."],
+  [/^(?![a-z+.-]+:\/\/).*:6379\b/i, "Add the scheme: 'redis://…'."],
+  [/^sqlit/i, "Write store: 'sqlite:./cronce.db'."],
+]
+
+/** Nothing of the URL is repeated: it may hold a password. */
+function urlMeant(url: string): string | undefined {
+  return URLS_MEANT.find(([pattern]) => pattern.test(url.slice(0, 300)))?.[1]
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readName } from '../client/read-name.ts'
-import { readBoolean, readDuration, readFields, readInteger } from '../client/read-option.ts'
+import { readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
+import { appSuspicions } from '../client/suspicions.ts'
 import { CronceError } from '../errors.ts'
 import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
@@ -39,7 +40,7 @@ export interface CronceOptions<Tx = unknown> {
   readonly signals?: boolean | undefined
   /** Whether a started app keeps the process from ending. @default true */
   readonly keepAlive?: boolean | undefined
-  /** Where failures are told, `false` for nowhere. @default stderr */
+  /** Where failures, dangers, the start and the stop are reported, `false` for nowhere. @default stderr */
   readonly logger?: Logger | false | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
@@ -59,6 +60,8 @@ export interface ResolvedOptions {
   readonly keepAlive: boolean
   readonly logger: Logger
   readonly adopt: boolean
+  /** What is valid and probably not meant, in sentences. */
+  readonly warnings: readonly string[]
 }
 
 const NAMES = [
@@ -79,10 +82,10 @@ const NAMES = [
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
-const SILENT: Logger = { error: () => {}, warn: () => {} }
+const SILENT: Logger = { error: () => {}, warn: () => {}, info: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
-  const given = readFields('', options, NAMES, "{ store: 'sqlite:./cronce.db' }")
+  const given = readFields('', options, NAMES, "cronce({ store: 'sqlite:./cronce.db' })")
   return Object.freeze({
     namespace: readName('namespace', given.namespace ?? 'default'),
     app: given.app === undefined ? undefined : readName('app', given.app),
@@ -97,6 +100,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),
     adopt: readBoolean('adopt', given.adopt ?? false),
+    warnings: appSuspicions(given),
   })
 }
 
@@ -105,7 +109,11 @@ function readLogger(logger: unknown): Logger {
   if (logger === false) return SILENT
   const { error, warn } = (logger ?? {}) as Partial<Logger>
   if (typeof error === 'function' && typeof warn === 'function') return logger as Logger
-  throw new CronceError('OPTION_INVALID', 'The option logger must have the methods error and warn.', {
-    hint: 'Write logger: console, hand in your own logger, or false for none.',
-  })
+  throw new CronceError(
+    'OPTION_INVALID',
+    `The option logger can't be ${show(logger)}: expected an object with the methods error and warn.`,
+    {
+      hint: 'Write logger: console, hand in your own logger, or false for none.',
+    },
+  )
 }

@@ -1,21 +1,23 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
+export type StopSignal = (typeof SIGNALS)[number]
+
 /**
  * On SIGTERM or SIGINT: stop, then let the process end as it would have without us. A second signal does not wait.
  * Returns how to take it back.
  */
-export function stopOnSignals(stop: () => Promise<void>): () => void {
+export function stopOnSignals(stop: (signal: StopSignal) => Promise<void>): () => void {
   let stopping = false
-  const onSignal = (signal: NodeJS.Signals): void => {
+  const onSignal = (signal: StopSignal): void => {
     if (stopping) endAs(signal)
     // `stop` never rejects.
-    else void stop().then(() => endAs(signal))
+    else void stop(signal).then(() => endAs(signal))
     stopping = true
   }
   const remove = (): void => {
     for (const signal of SIGNALS) process.off(signal, onSignal)
   }
-  const endAs = (signal: NodeJS.Signals): void => {
+  const endAs = (signal: StopSignal): void => {
     remove()
     // Somebody else listens, and has heard it: how the process ends is up to them.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)

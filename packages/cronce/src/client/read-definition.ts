@@ -1,15 +1,17 @@
 import type { Definition, Instant } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
+import { inSubject } from './in-subject.ts'
 import { readInput } from './read-input.ts'
 import { readName, readOwnName } from './read-name.ts'
 import { optionConflict, readFields, readInstant, readInteger } from './read-option.ts'
 import { POLICY_NAMES, readPolicy } from './read-policy.ts'
 import { readTrigger, TRIGGER_NAMES } from './read-trigger.ts'
 import type { NewSchedule, PolicyOptions, ScheduleOptions } from './schedule-options.ts'
+import { suspicionsOf } from './suspicions.ts'
 
 export interface ReadDefinition {
   readonly definition: Definition
-  /** What was changed on the way, in sentences. */
+  /** What was changed on the way, and what is probably not meant, in sentences. */
   readonly warnings: readonly string[]
 }
 
@@ -32,8 +34,13 @@ export function readDefinition(
   name: string,
   options: ScheduleOptions | NewSchedule,
   defaults: PolicyOptions = {},
+  what: 'Job' | 'Schedule' = 'Schedule',
 ): ReadDefinition {
   const id = readOwnName('schedule', name)
+  return inSubject(what, id, () => readNamed(id, options, defaults))
+}
+
+function readNamed(id: string, options: ScheduleOptions | NewSchedule, defaults: PolicyOptions): ReadDefinition {
   const fields = readFields('', options, SCHEDULE_NAMES, "{ cron: '0 3 * * *' }")
   const trigger = readTrigger(id, fields)
   const { policy, warnings } = readPolicy({ ...readFields('', defaults, POLICY_NAMES, '{ retry: 3 }'), ...fields })
@@ -45,7 +52,7 @@ export function readDefinition(
     ...readWindow(fields, trigger),
     tenant: fields.tenant === undefined ? null : readName('tenant', fields.tenant),
   }
-  return { definition, warnings }
+  return { definition, warnings: [...warnings, ...suspicionsOf(fields)] }
 }
 
 /** More than any schedule lives to see. */

@@ -2,6 +2,11 @@ import { didYouMean } from '../did-you-mean.ts'
 import { parseDuration } from '../duration.ts'
 import { CronceError } from '../errors.ts'
 import { at } from '../trigger/at.ts'
+import { isSecret } from './as-code.ts'
+import { choiceMeant } from './choice-words.ts'
+import { durationMeant } from './duration-meant.ts'
+import { nameHint } from './option-hints.ts'
+import { spellDuration } from './spell-duration.ts'
 
 /** Readers of single options. A path such as `retry.backoff.base` says in every message which one is meant. */
 
@@ -23,7 +28,7 @@ export function readFields<Name extends string>(
   const fields: Partial<Record<Name, unknown>> = {}
   for (const written of Object.keys(value)) {
     const name = names.find((known) => known === written)
-    if (name === undefined) throw unknownOption(join(path, written), written, names)
+    if (name === undefined) throw unknownOption(path, written, value[written], names)
     const field = value[written]
     if (field !== undefined) fields[name] = field
   }
@@ -44,7 +49,20 @@ export interface Bounds {
 
 export function readInteger(path: string, value: unknown, { min, max }: Bounds): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
-  throw invalid(path, value, `a whole number from ${grouped(min)} to ${grouped(max)}`, String(Math.max(min, 1)))
+  throw optionInvalid(
+    path,
+    value,
+    `a whole number from ${grouped(min)} to ${grouped(max)}`,
+    `Write ${nest(path, integerMeant(value, { min, max }))}.`,
+  )
+}
+
+/** `3` for `'3'`; the nearest that fits for a number that does not. */
+function integerMeant(value: unknown, { min, max }: Bounds): string {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{1,10}$/.test(value))
+  const read = isNumber ? Math.round(Number(value)) : Number(value !== false)
+  const nearest = Math.min(max, Math.max(min, Number.isNaN(read) ? 1 : read))
+  return String(nearest)
 }
 
 export function readNumber(path: string, value: unknown, { min, max }: Bounds): number {
@@ -58,12 +76,12 @@ export function readDuration(path: string, value: unknown, { min, max }: Bounds)
   const isDuration = typeof value === 'string' || typeof value === 'number'
   const ms = isZero ? 0 : isDuration ? parseDuration(value) : null
   if (ms !== null && ms >= min && ms <= max) return ms
-  const range = `from ${min === 0 ? '0' : spell(min)} to ${spell(max)}`
-  throw invalid(
+  const range = `from ${min === 0 ? '0' : spellDuration(min)} to ${spellDuration(max)}`
+  throw optionInvalid(
     path,
     value,
     `a duration ${range}, written as in 1h30m, or whole milliseconds`,
-    sampleDuration(min, max),
+    durationMeant(path, value, { min, max }) ?? `Write ${nest(path, sampleDuration(min, max))}.`,
   )
 }
 
@@ -74,10 +92,13 @@ export function readChoice<const Choice extends string>(
 ): Choice {
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
-  const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
   const expected = `one of ${choices.join(', ')}`
-  if (meant === undefined) throw invalid(path, value, expected, `'${choices[0]}'`)
-  throw optionInvalid(path, value, expected, `Did you mean '${meant}'?`)
+  const known = choiceMeant(path, value, choices)
+  if (known !== undefined) throw optionInvalid(path, value, expected, `Write ${nest(path, `'${known}'`)}.`)
+  const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
+  const written = choices.map((choice) => `'${choice}'`).join(', ')
+  const hint = meant === undefined ? `Write one of ${written}.` : `Did you mean '${meant}'?`
+  throw optionInvalid(path, value, expected, hint)
 }
 
 /** Epoch milliseconds of a Date, a number, or an ISO text that says its zone. */
@@ -92,7 +113,8 @@ export function readInstant(path: string, value: unknown): number {
 
 export function readBoolean(path: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
-  throw invalid(path, value, 'true or false', 'true')
+  const isNo = value === 'false' || value === 0 || value === 'no' || value === 'off'
+  throw invalid(path, value, 'true or false', String(!isNo))
 }
 
 /** A text for people, of bounded length. */
@@ -115,22 +137,34 @@ export function optionInvalid(
 ): CronceError {
   const subject = path === '' ? 'The options' : `The option ${path}`
   const message = `${subject} can't be ${show(value)}: expected ${expected}.`
-  return new CronceError('OPTION_INVALID', message, cause === undefined ? { hint } : { hint, cause })
+  // `null` is what people write for "none", which is said by leaving the option out.
+  const fix = value === null && hint.startsWith('Write ') ? `Leave it out, or w${hint.slice(1)}` : hint
+  return new CronceError('OPTION_INVALID', message, cause === undefined ? { hint: fix } : { hint: fix, cause })
 }
 
 export function optionConflict(message: string, hint: string): CronceError {
   return new CronceError('OPTION_CONFLICT', message, { hint })
 }
 
-function unknownOption(path: string, name: string, names: readonly string[]): CronceError {
+function unknownOption(path: string, name: string, value: unknown, names: readonly string[]): CronceError {
+  const given = value === undefined || (typeof value === 'string' && isSecret(value)) ? '' : ` (given ${show(value)})`
+  const message = `There is no option ${show(join(path, name))}${given}.`
+  return new CronceError('OPTION_UNKNOWN', message, { hint: unknownHint(path, name, value, names) })
+}
+
+function unknownHint(path: string, name: string, value: unknown, names: readonly string[]): string {
+  const known = nameHint(path, name, value, names)
+  if (known !== undefined) return known
   const meant = didYouMean(name, names)
-  const hint = meant === undefined ? `The options here are ${names.join(', ')}.` : `Did you mean ${meant}?`
-  return new CronceError('OPTION_UNKNOWN', `There is no option ${show(path)}.`, { hint })
+  return meant === undefined ? `The options here are ${names.join(', ')}.` : `Did you mean ${meant}?`
 }
 
 /** What was found, in a few words: never the whole of somebody's data. */
 export function show(value: unknown): string {
   if (typeof value === 'string') {
+    // A URL with a user may hold a password.
+    const scheme = /^([a-z+]+:\/\/)[^/]*@/i.exec(value)?.[1]
+    if (scheme !== undefined) return JSON.stringify(`${scheme}…`)
     return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value)
   }
   if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') {
@@ -155,18 +189,7 @@ function nest(path: string, sample: string): string {
 
 function sampleDuration(min: number, max: number): string {
   const fits = [5 * MINUTE_MS, 10_000, DAY_MS].find((ms) => ms >= min && ms <= max) ?? max
-  return `'${spell(fits)}'`
-}
-
-function spell(ms: number): string {
-  const units = [
-    [DAY_MS, 'd'],
-    [3_600_000, 'h'],
-    [MINUTE_MS, 'm'],
-    [1_000, 's'],
-  ] as const
-  const [size, unit] = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0) ?? [1, 'ms']
-  return `${ms / size}${unit}`
+  return `'${spellDuration(fits)}'`
 }
 
 function grouped(value: number): string {

@@ -24,9 +24,11 @@ import {
   readFields,
   readInteger,
   readNumber,
+  show,
   YEAR_MS,
 } from './read-option.ts'
 import type { PolicyOptions } from './schedule-options.ts'
+import { spellDuration } from './spell-duration.ts'
 
 export const POLICY_NAMES = [
   'guarantee',
@@ -194,7 +196,10 @@ function readRetention(
   const readKept = (path: string, kept: unknown): number => {
     const ms = readDuration(path, kept, { min: 1, max: 10 * YEAR_MS })
     if (ms >= least) return ms
-    warnings.push(`${path} was raised to the misfire window and a day, since the record prevents a second run.`)
+    warnings.push(
+      `${path} was raised to the misfire window and a day, since the record prevents a second run. ` +
+        `Write ${path}: '${spellDuration(least)}' or more instead of ${show(kept)}. (RETENTION_RAISED)`,
+    )
     return least
   }
   const keepMsBy: Partial<Record<Outcome, number>> = {}

@@ -1,7 +1,10 @@
+import { parseDuration } from '../duration.ts'
 import { CronceError } from '../errors.ts'
 import { cron } from '../trigger/cron.ts'
 import { every } from '../trigger/every.ts'
 import type { CronOptions, TriggerData } from '../trigger/trigger.ts'
+import { asCode } from './as-code.ts'
+import { durationMeant } from './duration-meant.ts'
 import {
   invalid,
   isRecord,
@@ -61,9 +64,27 @@ function parse(name: string, expression: string, options: CronOptions): ReturnTy
   try {
     return cron(expression, options)
   } catch (error) {
-    if (!(error instanceof CronceError) || error.code !== 'SEED_MISSING') throw error
-    return cron(expression, { ...options, seed: name })
+    if (!(error instanceof CronceError)) throw error
+    if (error.code === 'SEED_MISSING') return cron(expression, { ...options, seed: name })
+    const hint = otherTrigger(expression)
+    throw hint === null ? error : optionInvalid('cron', expression, 'a cron expression', hint, error)
   }
+}
+
+/** What is no expression may be another trigger. */
+function otherTrigger(text: string): string | null {
+  if (text.length > 64) return null
+  if (/^(annually|yearly|monthly|weekly|daily|hourly|midnight)$/i.test(text))
+    return `Write cron: '@${text.toLowerCase()}'.`
+  const eventBridge = /^cron\((.*)\)$/.exec(text)?.[1] ?? (/^\S+ \S+ \? \S+ \S+ \S+$/.test(text) ? text : undefined)
+  if (eventBridge !== undefined) return `Write cron: ${asCode(eventBridge)}, dialect: 'eventbridge'.`
+  if (parseDuration(text) !== null) return `Write { every: ${asCode(text)} }.`
+  if (!Number.isNaN(Date.parse(text)) && /^\d{4}-/.test(text))
+    return `Write { at: ${asCode(text)} }, with Z or an offset.`
+  const rate = /^(?:rate\()?\s*(?:every\s+)?(\d+\s*[a-z]+)\s*\)?$/i.exec(text)?.[1]
+  const every = rate === undefined ? null : durationMeant('every', rate, { min: FASTEST_MS, max: 100 * YEAR_MS })
+  if (every !== null) return every.replace(/^Write (.*)\.$/, 'Write { $1 }.')
+  return null
 }
 
 function readCronSpec(fields: Fields): { readonly expression: string; readonly options: CronOptions } {
@@ -75,7 +96,8 @@ function readCronSpec(fields: Fields): { readonly expression: string; readonly o
   if (typeof given === 'string') return { expression: given, options: beside }
   const sample = "{ expression: '0 3 * * *', tz: 'Europe/London' }"
   if (!isRecord(given)) {
-    throw invalid('cron', given, 'an expression, or an object with one', "'0 3 * * *'")
+    if (typeof given !== 'number') throw invalid('cron', given, 'an expression, or an object with one', "'0 3 * * *'")
+    throw optionInvalid('cron', given, 'an expression', `Write every: '${given}ms' for an interval in milliseconds.`)
   }
   const names = ['expression', ...CRON_ONLY, 'gap', 'overlap', 'wrap'] as const
   const { expression, ...within } = readFields('cron', given, names, sample)

@@ -3,8 +3,22 @@ import type { Outcome } from '../model/outcome.ts'
 import type { Guarantee, MisfirePolicy, OverlapPolicy } from '../model/policy.ts'
 import type { CronOptions } from '../trigger/trigger.ts'
 
-/** `'5m'`, `'1h30m'`, or milliseconds. */
-export type Duration = string | number
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
+
+/** One to three numbers with units, the largest unit first: `'5m'`, `'1h30m'`, `'1d12h30m'`. */
+export type DurationText =
+  | `${number}${Unit}`
+  | `${number}${Unit}${number}${Unit}`
+  | `${number}${'w' | 'd' | 'h'}${number}${'d' | 'h' | 'm'}${number}${'h' | 'm' | 's'}`
+
+/**
+ * A duration: `'5m'`, `'1h30m'`, `'500ms'`, or milliseconds. For a text that the compiler does not know, such as an environment
+ * variable, write `process.env.TIMEOUT as Duration`: it is checked when the job is declared.
+ *
+ * @example
+ * app.job('report', { every: '1h30m', timeout: '5m' }, async (run) => {})
+ */
+export type Duration = DurationText | number
 
 /** A Date, epoch milliseconds, or an ISO text with Z or an offset. */
 export type When = string | number | Date
@@ -38,14 +52,8 @@ export interface PolicyOptions {
   readonly unknownStep?: 'fail' | 'rerun' | undefined
 }
 
-/** When it is due: at most one of `cron`, `every` and `at`. None: only when triggered. */
-export interface TriggerOptions {
-  /** An expression, or one with all options of cron (`gap` and `overlap` stand only here). */
-  readonly cron?: string | CronSpec | undefined
-  /** A steady interval of elapsed time, from 10 ms on. */
-  readonly every?: Duration | EverySpec | undefined
-  /** Once, at this instant. The schedule goes when it has ended. */
-  readonly at?: When | undefined
+/** What only a cron expression has. */
+export interface CronOnlyOptions {
   /** Zone of the cron expression. @default 'UTC' */
   readonly tz?: string | undefined
   /** What a zone change does to local times. @default 'auto' */
@@ -58,10 +66,44 @@ export interface TriggerOptions {
   readonly seed?: string | undefined
 }
 
-/** A schedule as users write it. */
-export interface ScheduleOptions extends TriggerOptions, PolicyOptions {
-  /** What the handler is given, as JSON of at most 64 KB. @default null */
-  readonly input?: Json | undefined
+type NoCronOnly = { readonly [Name in keyof CronOnlyOptions]?: undefined }
+
+/** Due by a cron expression. */
+export interface CronTriggerOptions extends CronOnlyOptions {
+  /** An expression, or one with all options of cron (`gap` and `overlap` stand only here). */
+  readonly cron: string | CronSpec
+  readonly every?: undefined
+  readonly at?: undefined
+}
+
+/** Due at a steady interval of elapsed time. */
+export interface EveryTriggerOptions extends NoCronOnly {
+  /** A steady interval of elapsed time, from 10 ms on. */
+  readonly every: Duration | EverySpec
+  readonly cron?: undefined
+  readonly at?: undefined
+}
+
+/** Due once. */
+export interface AtTriggerOptions extends NoCronOnly {
+  /** Once, at this instant. The schedule goes when it has ended. */
+  readonly at: When
+  readonly cron?: undefined
+  readonly every?: undefined
+}
+
+/** Due only when triggered. */
+export interface NoTriggerOptions extends NoCronOnly {
+  readonly cron?: undefined
+  readonly every?: undefined
+  readonly at?: undefined
+}
+
+/** When it is due: at most one of `cron`, `every` and `at`. None: only when triggered. */
+export type TriggerOptions = CronTriggerOptions | EveryTriggerOptions | AtTriggerOptions | NoTriggerOptions
+
+/** Between which instants a schedule is due, how often, and whose it is. */
+export interface WindowOptions {
   /** The first instant it may be due. @default none */
   readonly start?: When | undefined
   /** It is not due from this instant on. @default none */
@@ -72,8 +114,22 @@ export interface ScheduleOptions extends TriggerOptions, PolicyOptions {
   readonly tenant?: string | undefined
 }
 
-/** A schedule made at run time: it names the job that it is for. */
-export interface NewSchedule extends ScheduleOptions {
+/** A schedule as users write it. */
+export type ScheduleOptions = TriggerOptions &
+  PolicyOptions &
+  WindowOptions & {
+    /** What the handler is given, as JSON of at most 64 KB. @default null */
+    readonly input?: Json | undefined
+  }
+
+/**
+ * A schedule made at run time: it names the job that it is for.
+ *
+ * @example
+ * await app.schedules.put('report:ada', { job: 'report', cron: '0 8 * * MON', input: { to: 'ada' } })
+ */
+export type NewSchedule = ScheduleOptions & {
+  /** The job that it runs. */
   readonly job: string
 }
 

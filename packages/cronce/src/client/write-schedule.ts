@@ -10,7 +10,7 @@ import { changeAny, scheduleNotFound } from './change-schedule.ts'
 import { viewSchedule } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
 import { type ReadDefinition, readDefinition } from './read-definition.ts'
-import { invalid, isRecord } from './read-option.ts'
+import { isRecord, optionInvalid, show } from './read-option.ts'
 import type { NewSchedule } from './schedule-options.ts'
 import { demandInput } from './standard-schema.ts'
 import type { ScheduleView } from './views.ts'
@@ -71,7 +71,8 @@ export async function readSchedule<Tx>(
   inTransaction: InTransaction<Tx> = {},
 ): Promise<ReadDefinition> {
   if (isRecord(options) && options.job === undefined) {
-    throw invalid('job', undefined, 'the name of the job that the schedule is for', "'billing'")
+    const expected = 'the name of the job that the schedule is for'
+    throw optionInvalid('job', undefined, expected, `Write create(${show(name)}, { job: 'billing', … }).`)
   }
   const job: unknown = (options as NewSchedule | null | undefined)?.job
   const read = readDefinition(name, options, typeof job === 'string' ? defaultsOf?.(job) : undefined)

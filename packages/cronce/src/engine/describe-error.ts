@@ -38,7 +38,7 @@ function messageOf(error: Error, levels = CONTAINED_LEVELS): string {
 }
 
 function stackOf(error: Error): string {
-  const texts = [String(error.stack ?? '')]
+  const texts = [withoutCallers(String(error.stack ?? ''))]
   const waiting = relatedTo(error)
   while (texts.length <= RELATED_LIMIT) {
     const next = waiting.shift()
@@ -47,6 +47,17 @@ function stackOf(error: Error): string {
     if (next.error instanceof Error) waiting.unshift(...relatedTo(next.error))
   }
   return texts.join('\n')
+}
+
+/** A frame of this library, or of Node.js. */
+const NOT_THEIRS = /^ {4}at (?:new Promise \(<anonymous>\)$|.*(?:[\\/]cronce[\\/](?:dist|src)[\\/]|\bnode:))/
+
+/** Without the frames at its end that lead from the engine to the handler: they are the same in every error. */
+function withoutCallers(stack: string): string {
+  const lines = stack.split('\n')
+  const kept = lines.findLastIndex((line) => !NOT_THEIRS.test(line)) + 1
+  // An error of the library's own, with no frame of the application: all of it may help.
+  return lines.slice(0, kept).some((line) => line.startsWith('    at ')) ? lines.slice(0, kept).join('\n') : stack
 }
 
 interface Related {
@@ -67,7 +78,7 @@ function containedIn(error: Error): readonly unknown[] {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? String(error.stack ?? error.message) : printed(error)
+  return error instanceof Error ? withoutCallers(String(error.stack ?? error.message)) : printed(error)
 }
 
 function printed(value: unknown): string {

@@ -106,6 +106,12 @@ export class Instance<Tx = unknown> {
     }
   }
 
+  /** The jobs of the runs that this instance is executing, one entry for each run. Not the work of locks and elections. */
+  get runningJobs(): readonly string[] {
+    const jobs = this.#core.runs.all().filter(({ exclusive }) => exclusive === null)
+    return jobs.map(({ started }) => started.record.job)
+  }
+
   /** Joins and starts. Resolves once this instance is live and its declarations are written, if they are to be. */
   async start(): Promise<void> {
     await this.#join()

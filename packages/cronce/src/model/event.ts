@@ -167,6 +167,52 @@ export type CronceEvent =
   | { readonly type: 'clock.skewed'; readonly instance: string; readonly offsetMs: number }
 
 export type EventType = CronceEvent['type']
+
+const TYPES = {
+  'fire.planned': true,
+  'fire.skipped': true,
+  'fire.missed': true,
+  'fire.ended': true,
+  'run.started': true,
+  'run.ended': true,
+  'run.retried': true,
+  'run.parked': true,
+  'run.cancelled': true,
+  'run.stuck': true,
+  'run.overran': true,
+  'run.fenced': true,
+  'run.lost': true,
+  'lease.doubted': true,
+  'lease.lost': true,
+  'lease.regained': true,
+  'instance.joined': true,
+  'instance.draining': true,
+  'instance.left': true,
+  'instance.died': true,
+  'instance.fenced': true,
+  'schedule.created': true,
+  'schedule.changed': true,
+  'schedule.removed': true,
+  'schedule.retired': true,
+  'schedule.returned': true,
+  'schedule.contested': true,
+  'deployment.disjoint': true,
+  'schedule.finished': true,
+  'schedule.refused': true,
+  'schedule.paused': true,
+  'schedule.resumed': true,
+  'schedule.failed': true,
+  'schedule.moved': true,
+  'deployment.activated': true,
+  'store.failed': true,
+  'store.recovered': true,
+  'store.rolledBack': true,
+  'clock.skewed': true,
+} as const satisfies Readonly<Record<EventType, true>>
+
+/** All events, by name. */
+export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[]
+
 export type EventOf<Type extends EventType> = OfType<CronceEvent, Type>
 
 /** Event by event, since some stand for several types. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import type { Change } from '../model/change.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
@@ -66,7 +67,7 @@ export type Stale = typeof STALE
 
 /** A command that can't be followed, as data: the client makes an error of it. */
 export interface Refusal {
-  readonly refused: string
+  readonly refused: ErrorCode
   readonly message: string
   readonly hint: string
 }

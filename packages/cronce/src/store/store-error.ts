@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import { CronceError } from '../errors.ts'
 
 /** An error of a store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
@@ -5,7 +6,7 @@ export class StoreError extends CronceError {
   readonly notApplied: boolean
 
   constructor(
-    code: string,
+    code: ErrorCode,
     message: string,
     details: { hint?: string | undefined; cause?: unknown; notApplied?: boolean } = {},
   ) {

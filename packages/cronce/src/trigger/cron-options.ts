@@ -65,7 +65,7 @@ export function demandOptions(options: unknown): void {
 /** Refuses values that no option can have. */
 export function checkCronOptions(options: CronOptions): void {
   const { tz, wrap, seed } = options
-  if (tz !== undefined && typeof tz !== 'string') throw invalid('tz', tz, 'a text')
+  if (tz !== undefined && typeof tz !== 'string') throw invalid('tz', tz, 'an IANA name such as Europe/London')
   checkChoice('dst', options.dst)
   checkChoice('gap', options.gap)
   checkChoice('overlap', options.overlap)

@@ -169,7 +169,56 @@ function makeZone(id: string, source: { expression: string; position: number }):
   }
 }
 
+/** Abbreviations and other names of zones that have no entry of their own in the IANA database. */
+const ZONE_WORDS: Readonly<Record<string, string>> = {
+  EDT: 'America/New_York',
+  CDT: 'America/Chicago',
+  MDT: 'America/Denver',
+  PDT: 'America/Los_Angeles',
+  EASTERN: 'America/New_York',
+  CENTRAL: 'America/Chicago',
+  MOUNTAIN: 'America/Denver',
+  PACIFIC: 'America/Los_Angeles',
+  CEST: 'Europe/Paris',
+  EEST: 'Europe/Athens',
+  WEST: 'Europe/Lisbon',
+  MSK: 'Europe/Moscow',
+  AEST: 'Australia/Sydney',
+  AEDT: 'Australia/Sydney',
+  NZDT: 'Pacific/Auckland',
+  SGT: 'Asia/Singapore',
+  HKT: 'Asia/Hong_Kong',
+  KST: 'Asia/Seoul',
+  Z: 'UTC',
+  'COORDINATED UNIVERSAL TIME': 'UTC',
+  'EASTERN STANDARD TIME': 'America/New_York',
+  'CENTRAL STANDARD TIME': 'America/Chicago',
+  'MOUNTAIN STANDARD TIME': 'America/Denver',
+  'PACIFIC STANDARD TIME': 'America/Los_Angeles',
+  'GMT STANDARD TIME': 'Europe/London',
+  'W. EUROPE STANDARD TIME': 'Europe/Berlin',
+  'ROMANCE STANDARD TIME': 'Europe/Paris',
+  'INDIA STANDARD TIME': 'Asia/Kolkata',
+  'TOKYO STANDARD TIME': 'Asia/Tokyo',
+  'CHINA STANDARD TIME': 'Asia/Shanghai',
+}
+
+/** Of `New York` and `berlin`: the zone whose city it is. */
+function zoneOfCity(id: string): string | undefined {
+  const city = id.trim().replaceAll(/\s+/g, '_').toLowerCase()
+  return Intl.supportedValuesOf('timeZone').find((zone) => zone.toLowerCase().endsWith(`/${city}`))
+}
+
 function hintFor(id: string): string {
+  const word = id.trim().toUpperCase()
+  if (Object.hasOwn(ZONE_WORDS, word)) return `Use ${ZONE_WORDS[word]}.`
+  const offset = /^(?:UTC|GMT)\s*([+-])(\d{1,2})(?::?(\d\d))?$/.exec(word)
+  if (offset !== null)
+    return `Use ${offset[1]}${offset[2]!.padStart(2, '0')}:${offset[3] ?? '00'}, or an IANA name such as Europe/London.`
+  if (word === 'LOCAL' || word === 'SYSTEM')
+    return 'Name the zone, such as Europe/London: instances may run in different zones.'
+  const city = zoneOfCity(id)
+  if (city !== undefined) return `Use ${city}.`
   const meant = didYouMean(id, Intl.supportedValuesOf('timeZone'))
   if (meant !== undefined) return `Did you mean ${meant}?`
   return 'Use an IANA name such as Europe/London, UTC, or an offset such as +05:30.'

@@ -27,7 +27,7 @@ interface Bench {
 
 interface Setup {
   readonly store?: string
-  readonly within?: string
+  readonly within?: '1h' | '1s'
   readonly job?: JobOptions
   readonly status?: number
   /** Before the endpoint answers. */
@@ -237,8 +237,8 @@ test('a call-back is signed with the secret of its own target: of nine, none com
   const secretOf = (name: string): string => `whsec_the-one-of-${name}`
   const theirs = await endpoint(context, answers(202))
   for (const name of names) {
-    const callback = { url: 'https://ours.example', within: '1h' }
-    const target = { url: theirs.origin, allowPrivate: [theirs.host], callback }
+    const callback = { url: 'https://ours.example', within: '1h' } as const
+    const target = { url: theirs.origin, allowPrivate: [theirs.host], callback } as const
     app.job(name, { http: { ...target, secret: secretOf(name) } })
   }
   await app.runDue()

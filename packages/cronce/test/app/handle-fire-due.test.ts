@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { runDueTogether } from '../../src/app/handle-fire-due.ts'
 import { CronceError } from '../../src/errors.ts'
-import { type Cronce, cronce, type JobOptions } from '../../src/index.ts'
+import { type Cronce, cronce, type Duration, type JobOptions } from '../../src/index.ts'
 import { memory } from '../../src/memory.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { StoreSource } from '../../src/store/store.ts'
@@ -106,7 +106,7 @@ test('a host that is a little early is waited for, and its fire is the one that 
 })
 
 test('a fire with jitter is waited for, also the first one ever; one that is ready much later is not', async (context) => {
-  const deliver = async (jitter: string, isDeclared: boolean) => {
+  const deliver = async (jitter: Duration, isDeclared: boolean) => {
     // Ahead of the schedule's creation: what was due before that has no jitter.
     const dueAt = justNow() + 5_000
     const { app, ran } = worker(context, memory() as StoreSource, { at: dueAt, jitter })
@@ -128,7 +128,7 @@ test('a fire with jitter is waited for, also the first one ever; one that is rea
 })
 
 /** An app that has not started, whose runs fail so often, and are run again after so long. */
-function failing(context: TestContext, times: number, base: string, kit = testKit()) {
+function failing(context: TestContext, times: number, base: Duration, kit = testKit()) {
   const app = kit.app()
   const ran: number[] = []
   app.job('outside', { retry: { attempts: 5, backoff: { base, cap: base, jitter: 0 } } }, (run) => {

@@ -118,7 +118,7 @@ describe('a definition', () => {
   })
 
   test("holds its job's policies where it says nothing itself", () => {
-    const defaults = { retry: 3, timeout: '1h' }
+    const defaults = { retry: 3, timeout: '1h' } as const
     const { policy } = readDefinition('n', { timeout: '5m' }, defaults).definition
     assert.equal(policyOf(policy).retry.attempts, 3)
     assert.equal(policyOf(policy).timeout.runMs, 300_000)
@@ -273,9 +273,9 @@ describe('policies', () => {
       [{ misfire: { limit: 1.5 } }, /misfire\.limit can't be 1\.5/, /whole number/],
       [{ misfire: true }, /misfire can't be true/, /one of/],
       [{ retry: -1 }, /retry can't be -1/, /0 to 1,000/],
-      [{ retry: '3' }, /retry can't be "3"/, /Write retry: 1\./],
+      [{ retry: '3' }, /retry can't be "3"/, /Write retry: 3\./],
       [{ retry: null }, /retry can't be null/, /whole number/],
-      [{ retry: { attempts: 1001 } }, /retry\.attempts can't be 1001/, /retry: \{ attempts: 1 \}/],
+      [{ retry: { attempts: 1001 } }, /retry\.attempts can't be 1001/, /retry: \{ attempts: 1000 \}/],
       [{ retry: { backoff: 5 } }, /retry\.backoff can't be 5/, /an object/],
       [{ retry: { backoff: { base: '5x' } } }, /retry\.backoff\.base can't be "5x"/, /backoff: \{ base: '5m' \}/],
       [{ retry: { backoff: { factor: 0.5 } } }, /retry\.backoff\.factor can't be 0\.5/, /from 1 to 100/],
@@ -301,7 +301,7 @@ describe('policies', () => {
 
   test('never repeat the whole of a long text in a message', () => {
     assert.throws(
-      () => readDefinition('n', { timeout: 'x'.repeat(100_000) }),
+      () => readDefinition('n', { timeout: 'x'.repeat(100_000) as '1m' }),
       (error: Error) => error.message.length < 300,
     )
   })

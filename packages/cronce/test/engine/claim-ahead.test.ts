@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ScheduleOptions } from '../../src/client/schedule-options.ts'
+import type { PolicyOptions } from '../../src/client/schedule-options.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
@@ -10,7 +10,7 @@ const DUE = NEW_YEAR + 10 * MINUTE
 const BETWEEN_MS = 10 * MINUTE - 100
 
 const bill =
-  (options: ScheduleOptions = {}): Declare =>
+  (options: PolicyOptions = {}): Declare =>
   (app, { clock }) =>
     app.job('bill', { cron: '*/10 * * * *', ...options }, () => clock.sleep(10))
 
@@ -83,7 +83,7 @@ test('500 schedules that are due at once all start at that time', async () => {
 })
 
 test('claimAhead: 0, an at-most-once job, jitter and a limit claim nothing ahead', async () => {
-  const cases: [string, ScheduleOptions, number][] = [
+  const cases: [string, PolicyOptions, number][] = [
     ['claimAhead: 0', {}, 0],
     ['at-most-once', { guarantee: 'at-most-once' }, 400],
     ['jitter', { jitter: 50 }, 400],

@@ -81,7 +81,7 @@ test('a job that goes back to its first app is still paused, and then plans what
 
 test('what waits under the names of a job goes back with it to its first app, and runs there', async () => {
   const fleet = await createFleet()
-  const retry = { attempts: 3, backoff: { base: '20m', factor: 1, jitter: 0 } }
+  const retry = { attempts: 3, backoff: { base: '20m', factor: 1, jitter: 0 } } as const
   const failing =
     (name: string, was?: string): Declare =>
     (app) =>

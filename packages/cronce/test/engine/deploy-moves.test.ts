@@ -140,7 +140,7 @@ test('a paused job is renamed to a name of a gone app when it has planned what t
 test('a job that was renamed takes its past along when its app gets another name', async () => {
   for (const deployment of ['v3', undefined]) {
     const fleet = await createFleet()
-    const retry = { attempts: 3, backoff: { base: '5m', factor: 1, jitter: 0 } }
+    const retry = { attempts: 3, backoff: { base: '5m', factor: 1, jitter: 0 } } as const
     const failing: Declare = (app) =>
       void app.job('bill', { cron: '0 0 1 1 *', retry }, () => {
         throw new Error('provider is down')

@@ -164,8 +164,8 @@ for (const { given, id } of IDS) {
     const fleet = await createFleet()
     const seen: string[] = []
     const failing = (name: string, was?: string): Declare => {
-      const retry = { attempts: 50, backoff: { base: '1m', factor: 1, jitter: 0 } }
-      const options = { cron: '0 * * * *', retry, ...(was === undefined ? {} : { was }) }
+      const retry = { attempts: 50, backoff: { base: '1m', factor: 1, jitter: 0 } } as const
+      const options = { cron: '0 * * * *', retry, ...(was === undefined ? {} : { was }) } as const
       return (app) =>
         void app.job(name, options, (run) => {
           seen.push(`${run.fire.schedule} by ${name}`)

@@ -174,7 +174,7 @@ test('what waits under the old name still runs under it, with its attempts and i
   const fleet = await createFleet()
   const seen: string[] = []
   const job = (name: string, was?: string): Declare => {
-    const retry = { attempts: 3, backoff: { base: '30s', jitter: 0 } }
+    const retry = { attempts: 3, backoff: { base: '30s', jitter: 0 } } as const
     return (app) =>
       app.job(
         name,
@@ -213,7 +213,7 @@ test('what waits under the old name still runs under it, with its attempts and i
 test('a rollback of the rename runs what waits under the new name, and nothing ends as retired', async () => {
   const fleet = await createFleet()
   let fails = true
-  const retry = { attempts: 100, backoff: { base: '30s', factor: 1, jitter: 0 } }
+  const retry = { attempts: 100, backoff: { base: '30s', factor: 1, jitter: 0 } } as const
   const handle = (): void => {
     if (fails) throw new Error('not yet')
   }

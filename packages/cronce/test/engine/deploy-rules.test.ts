@@ -408,7 +408,11 @@ test('a rollback of functions that only call runDue takes effect after an hour, 
     [NO_ID, NO_ID],
   ] as const) {
     const fleet = await createFleet()
-    const call = async (every: string, options: typeof before | typeof after, times: number): Promise<void> => {
+    const call = async (
+      every: '1h' | '2h' | `${number}m` | `${number}h`,
+      options: typeof before | typeof after,
+      times: number,
+    ): Promise<void> => {
       for (let time = 0; time < times; time++) {
         const { app } = fleet.make((app) => app.job('bill', { every }, () => {}), options)
         await fleet.world.until(app.runDue())

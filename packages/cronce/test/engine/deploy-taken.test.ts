@@ -226,7 +226,7 @@ test('an app that comes back while another one is taking its name either keeps t
 
 test('the old name of a renamed job stays with its app, and so does what waits under it', async () => {
   const fleet = await createFleet()
-  const retry = { attempts: 5, backoff: { base: '10m', factor: 1, jitter: 0 } }
+  const retry = { attempts: 5, backoff: { base: '10m', factor: 1, jitter: 0 } } as const
   const failing = (): never => {
     throw new Error('provider is down')
   }
@@ -284,7 +284,7 @@ test('functions that are called every few minutes keep their names, though a liv
 
 test('a retry that is due after its schedule has passed to another app starts there in time', async () => {
   const fleet = await createFleet()
-  const options = { cron: '0 * * * *', retry: { attempts: 1, backoff: { base: '1m', jitter: 0 } } }
+  const options = { cron: '0 * * * *', retry: { attempts: 1, backoff: { base: '1m', jitter: 0 } } } as const
   const slow: Declare = (app, member) =>
     void app.job('bill', options, async () => {
       await member.clock.sleep(25 * MINUTE)

@@ -36,7 +36,7 @@ test('a run that takes too long is aborted, and has failed by timeout', async ()
 })
 
 test('a run that ignores its timeout is given up after the grace, and its fire goes on without it', async () => {
-  const options = { cron: '1 0 * * *', timeout: { run: '30s', grace: '5s' }, retry: { attempts: 1 } }
+  const options = { cron: '1 0 * * *', timeout: { run: '30s', grace: '5s' }, retry: { attempts: 1 } } as const
   const fleet = await fleetWith(options, async (run, { clock }) => {
     if (run.attempt === 1) await clock.sleep(600_000)
     return run.attempt

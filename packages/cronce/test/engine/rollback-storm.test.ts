@@ -25,7 +25,7 @@ function declareWith(random: () => number): Declare {
     }
     const often = '*/2 * * * * *'
     app.job('once', { cron: often, guarantee: 'at-most-once', overlap: { kind: 'allow', limit: 20 } }, work)
-    const retry = { attempts: 3, backoff: { base: '2s', factor: 1, jitter: 0 } }
+    const retry = { attempts: 3, backoff: { base: '2s', factor: 1, jitter: 0 } } as const
     app.job('again', { cron: often, retry, overlap: { kind: 'allow', limit: 20 } }, work)
     app.job('queue', { cron: '*/5 * * * * *', overlap: 'queue', retry }, work)
     app.job('skip', { cron: '*/3 * * * * *', overlap: 'skip' }, work)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JobOptions } from '../../src/app/job.ts'
+import type { JobOnlyOptions } from '../../src/app/job.ts'
 import type { Run } from '../../src/run/run.ts'
 import { createFleet, type Fleet, type Member, NEW_YEAR, type Tx } from './fleet.ts'
 
@@ -8,7 +8,7 @@ const DUE = NEW_YEAR + 60_000
 const FIRE = { schedule: 'bill', dueAt: DUE }
 
 async function fleetWith(
-  options: JobOptions,
+  options: JobOnlyOptions & { readonly cron?: string },
   handle: (run: Run<unknown, Tx>, member: Member) => unknown,
   count = 2,
 ): Promise<Fleet> {
@@ -19,7 +19,7 @@ async function fleetWith(
 }
 
 test('a failed run is retried after growing pauses, as often as the job says, and then has failed', async () => {
-  const backoff = { base: '10s', factor: 3, jitter: 0 }
+  const backoff = { base: '10s', factor: 3, jitter: 0 } as const
   const fleet = await fleetWith({ retry: { attempts: 3, backoff } }, () => {
     throw new Error('no')
   })

@@ -54,7 +54,7 @@ test('what a run leaves waiting in a draining instance starts in a peer at once'
         cron: '0 12 * * *',
         overlap: 'queue',
         guarantee: kind === 'transaction' ? 'exactly-once' : 'at-least-once',
-        retry: kind === 'retry' ? { attempts: 1, backoff: { base: '10s', jitter: 0 } } : 0,
+        retry: kind === 'retry' ? { attempts: 1, backoff: { base: '10s' as const, jitter: 0 } } : 0,
       } as const
       const declare: Declare = (app, { clock }) => {
         app.job('long', {}, () => clock.sleep(20 * 60_000))

@@ -74,7 +74,11 @@ test('BullMQ: the slot of a pattern is read in the same way', async () => {
 })
 
 test('graphile-worker: the retries of the guide have the pauses of the worker', async () => {
-  const options = { attempts: 24, backoff: { base: 2_718, factor: Math.E, cap: 22_026_000, jitter: 0 }, deadline: '5d' }
+  const options = {
+    attempts: 24,
+    backoff: { base: 2_718, factor: Math.E, cap: 22_026_000, jitter: 0 },
+    deadline: '5d',
+  } as const
   const written =
     "{ attempts: 24, backoff: { base: 2_718, factor: Math.E, cap: 22_026_000, jitter: 0 }, deadline: '5d' }"
   assert.ok(guide('graphile-worker').includes(written))

@@ -28,7 +28,7 @@ async function succeeded(fleet: Fleet, names: readonly string[]): Promise<void> 
 test('what a killed process was running is taken over because its lock is free, long before its lease', async (context) => {
   const fleet = await startFleet(context)
   // A lease that can't run out within this test: whatever is taken over was not taken over by expiry.
-  const options = { lease: '10m' }
+  const options = { lease: '10m' } as const
   const members = ['a', 'b', 'c'].map((name) => fleet.start({ name, options, jobs: { hold: { does: 'hold' } } }))
   await Promise.all(members.map(({ started }) => started))
   const names = Array.from({ length: 9 }, (_, number) => `hold-${number}`)
@@ -66,8 +66,8 @@ test('what a killed process was running is taken over because its lock is free, 
 
 test('a process that was paused beyond its lease finds its settlement refused, and goes on under a new id', async (context) => {
   const fleet = await startFleet(context)
-  const options = { lease: '1s' }
-  const order = { options, jobs: { hold: { does: 'ignore' as const } } }
+  const options = { lease: '1s' } as const
+  const order = { options, jobs: { hold: { does: 'ignore' as const } } } as const
   const sleeper = fleet.start({ ...order, name: 'sleeper' })
   const sleeperId = await sleeper.started
   const [line] = await hold(fleet, ['held'])
@@ -107,7 +107,7 @@ test('when all processes were killed, those that come next catch up as the polic
   const graceMs = 500
   const late = (policy: 'all' | 'latest' | 'skip') => ({
     does: 'note' as const,
-    every: '250ms',
+    every: '250ms' as const,
     overlap: 'queue-all' as const,
     misfire: { late: policy, grace: graceMs },
   })

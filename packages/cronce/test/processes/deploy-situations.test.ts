@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { describe, type TestContext, test } from 'node:test'
 import { startPostgres } from '../../../../scripts/servers/index.ts'
 import type { Connection } from '../../src/app/connect.ts'
+import type { Duration } from '../../src/index.ts'
 import { type Member, type Processes, startFleet, until } from './fleet.ts'
 import type { Order, OrderedJob } from './order.ts'
 import { startPostgresFleet } from './postgres-fleet.ts'
@@ -10,7 +11,7 @@ import { startPostgresFleet } from './postgres-fleet.ts'
 /** Short waits, so that what takes minutes in production takes seconds here. */
 const SOON = { app: 'shop', lease: '5s', holdDown: '1s', retireAfter: '2s', drain: '1s' } as const
 
-const every = (interval: string, more: Partial<OrderedJob> = {}): OrderedJob => ({
+const every = (interval: Duration, more: Partial<Pick<OrderedJob, 'was' | 'does'>> = {}): OrderedJob => ({
   does: 'note',
   every: interval,
   ...more,

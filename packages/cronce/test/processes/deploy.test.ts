@@ -18,13 +18,13 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
   const soon = { holdDown: '1s', retireAfter: '1s' } as const
   const old = {
     options: { app: 'shop', deployment: 'v1', ...soon },
-    jobs: { changed: { ...note, every: '200ms' }, dropped: { ...note, every: '200ms' } },
+    jobs: { changed: { ...note, every: '200ms' as const }, dropped: { ...note, every: '200ms' as const } },
   }
   const next = {
     options: { app: 'shop', deployment: 'v2', ...soon },
-    jobs: { changed: { ...note, every: '300ms' }, added: { ...note, every: '200ms' } },
+    jobs: { changed: { ...note, every: '300ms' as const }, added: { ...note, every: '200ms' as const } },
   }
-  const stranger = { options: { app: 'blog' }, jobs: { posts: { ...note, every: '200ms' } } }
+  const stranger = { options: { app: 'blog' }, jobs: { posts: { ...note, every: '200ms' as const } } }
   const first = fleet.start({ name: 'first', ...old })
   await fleet.start({ name: 'stranger', ...stranger }).started
   await first.event('run.ended', ({ schedule }) => schedule === 'dropped')
@@ -63,7 +63,7 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
 
 test('processes that start at the same time on a file that does not exist all get it', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'cronce-processes-'))
-  const jobs = { beat: { does: 'note' as const, every: '100ms' } }
+  const jobs = { beat: { does: 'note' as const, every: '100ms' as const } }
   const members = ['a', 'b', 'c'].map((name) => startMember({ name, folder, jobs }))
   context.after(async () => {
     await Promise.all(members.map((member) => member.kill()))

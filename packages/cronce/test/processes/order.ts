@@ -18,7 +18,7 @@ export interface Order {
   readonly logs?: boolean
 }
 
-export interface OrderedJob extends ScheduleOptions {
+export type OrderedJob = ScheduleOptions & {
   readonly was?: string
   /**
    * `note`: nothing but tell the witness. `hold`: wait until the gate is open, or its signal says stop. `ignore`: wait until

@@ -19,14 +19,14 @@ after(() => server.stop())
 test(`${SCHEDULES * FIRES} fires insert one row each: under kill -9, pauses beyond the lease, and restarts of the server`, async (context) => {
   const fleet = await startPostgresFleet(context, server)
   const { postgres } = fleet
-  const order = { postgres, options: { lease: '2s' }, jobs: { insert: { does: 'insert' as const } } }
+  const order = { postgres, options: { lease: '2s' }, jobs: { insert: { does: 'insert' as const } } } as const
   let starts = 0
   const start = (): Member => fleet.start({ ...order, name: `p${++starts}` })
   const members = [start(), start(), start()]
   const gone: Member[] = []
   await Promise.all(members.map(({ started }) => started))
   // A transaction that lost its server is an error of the handler, which is tried again; that of a process that died is a crash.
-  const retry = { attempts: 50, crashes: 100, backoff: { base: 50, cap: 200 } }
+  const retry = { attempts: 50, crashes: 100, backoff: { base: 50, cap: 200 } } as const
   const policy = {
     guarantee: 'exactly-once',
     overlap: 'queue-all',

@@ -43,7 +43,7 @@ async function secondAttempt(fleet: PostgresFleet, schedule: string) {
 test('what a killed process was running is taken over because its session is gone, long before its lease', async (context) => {
   const fleet = await startPostgresFleet(context, server)
   // A lease that can't run out within this test: whatever is taken over was not taken over by expiry.
-  const order = { postgres: fleet.postgres, options: { lease: '10m' }, jobs: HOLD }
+  const order = { postgres: fleet.postgres, options: { lease: '10m' }, jobs: HOLD } as const
   const members = ['a', 'b', 'c'].map((name) => fleet.start({ ...order, name }))
   await Promise.all(members.map(({ started }) => started))
   const { holder, others } = await hold(fleet, members)
@@ -73,7 +73,7 @@ test('behind PgBouncer in transaction mode there are no sessions, and it is the 
   skip,
 }, async (context) => {
   const fleet = await startPostgresFleet(context, server, { poolSize: 2 })
-  const order = { postgres: fleet.postgres, options: { lease: '2s' }, jobs: HOLD }
+  const order = { postgres: fleet.postgres, options: { lease: '2s' }, jobs: HOLD } as const
   const members = ['a', 'b'].map((name) => fleet.start({ ...order, name }))
   await Promise.all(members.map(({ started }) => started))
   const { holder, others } = await hold(fleet, members)
@@ -88,7 +88,7 @@ test('behind PgBouncer in transaction mode there are no sessions, and it is the 
 test('a process that is told to stop hands its runs back, and they go on elsewhere at once', async (context) => {
   const fleet = await startPostgresFleet(context, server)
   // Nobody would look by itself for as long as this test lasts: what is handed back must be told to the others.
-  const order = { postgres: fleet.postgres, options: { lease: '10m', drain: '200ms' }, jobs: HOLD }
+  const order = { postgres: fleet.postgres, options: { lease: '10m', drain: '200ms' }, jobs: HOLD } as const
   const members = ['a', 'b'].map((name) => fleet.start({ ...order, name }))
   await Promise.all(members.map(({ started }) => started))
   const { holder, others } = await hold(fleet, members)

@@ -170,11 +170,12 @@ describe('a supervised command', { timeout: 600_000 }, () => {
   })
 
   test('is made to end before the fleet takes its run as over, and soon if another one may follow at once', () => {
-    const error = (code: string): CronceError => new CronceError(code, 'Stop.')
+    const error = (code: 'LEASE_LOST' | 'RUN_TIMEOUT' | 'RUN_FENCED' | 'RUN_STOPPED' | 'RUN_CANCELLED'): CronceError =>
+      new CronceError(code, 'Stop.')
     assert.equal(forceAfterMs(error('RUN_TIMEOUT'), 10_000), 9_500)
     assert.equal(forceAfterMs(error('RUN_CANCELLED'), 1_000), 750)
     assert.equal(forceAfterMs(error('RUN_TIMEOUT'), 0), 0)
-    for (const code of ['LEASE_LOST', 'RUN_FENCED', 'RUN_STOPPED']) {
+    for (const code of ['LEASE_LOST', 'RUN_FENCED', 'RUN_STOPPED'] as const) {
       assert.equal(forceAfterMs(error(code), 10_000), 1_000)
       assert.equal(forceAfterMs(error(code), 100), 100)
     }

@@ -146,7 +146,7 @@ test('redirects are followed as often as allowed, with method, body and proof; b
     if (left > 0) response.writeHead(308, { location: `/${left - 1}` }).end()
     else response.end('there')
   })
-  const options = { allowPrivate: [host], secret: SECRET, headers: { authorization: 'Bearer x' } }
+  const options = { allowPrivate: [host], secret: SECRET, headers: { authorization: 'Bearer x' } } as const
   assert.deepEqual(await call({ ...options, url: `${origin}/2`, redirects: 2 }), { status: 200, body: 'there' })
   const { method, path, headers, body } = arrived.at(-1)!
   assert.deepEqual([method, path, headers.authorization], ['POST', '/0', 'Bearer x'])
@@ -163,7 +163,7 @@ test('another origin is shown neither secrets of yours nor proof of ours', async
   const first = await endpoint(context, answers(307, { location: `${other.origin}/next` }))
   const url = first.origin.replace('//', '//ada:secret@')
   const headers = { 'X-Api-Key': 'k3y', cookie: 'a=b', accept: 'text/plain' }
-  const callback = { url: 'https://cron.example.com', within: '1h' }
+  const callback = { url: 'https://cron.example.com', within: '1h' } as const
   const allowPrivate = [first.host, other.host]
   const result = await call({ url, headers, callback, secret: SECRET, allowPrivate, redirects: 1 })
   // It does not know where to call back: its answer is all that will come.

@@ -201,7 +201,7 @@ test('an answer without end is read up to its bound, and the result keeps the st
 test('after 202 and with a call-back the run is parked; any other success is the end', async (context) => {
   let status = 202
   const { origin, arrived } = await endpoint(context, (_, response) => response.writeHead(status).end())
-  const callback = { url: 'https://cron.example.com/base/', within: '2h' }
+  const callback = { url: 'https://cron.example.com/base/', within: '2h' } as const
   const run = targetRun({ fire: { ...targetRun().fire, schedule: 'a/b ü' } })
   assert.deepEqual(
     { ...((await call({ url: origin, secret: SECRET, callback }, run)) as object) },

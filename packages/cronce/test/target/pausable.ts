@@ -2,7 +2,7 @@
  * A scheduler for tests that pause it: its arguments are the store, a folder and its lease. Tells a line on its standard output for
  * whatever a test waits for. On SIGUSR2 its event loop is blocked for three leases.
  */
-import { cronce } from '../../src/index.ts'
+import { cronce, type Duration } from '../../src/index.ts'
 
 const [, , store, folder = '', lease = '', witness = ''] = process.argv
 const tell = (word: string): void => void process.stdout.write(`${word}\n`)
@@ -11,7 +11,7 @@ const tell = (word: string): void => void process.stdout.write(`${word}\n`)
 const alone = 'exec env -i PATH="$PATH" CRONCE_TOKEN="$CRONCE_TOKEN" CRONCE_ATTEMPT="$CRONCE_ATTEMPT" FILE="$FILE"'
 const ticks = `tick() { echo "$CRONCE_TOKEN $$" >> "$FILE"; sleep 0.2; }; if [ $CRONCE_ATTEMPT = 1 ]; then while :; do tick; done; fi; tick; tick`
 
-const app = cronce({ store, app: 'pausable', lease, signals: false, logger: false })
+const app = cronce({ store, app: 'pausable', lease: lease as Duration, signals: false, logger: false })
 for (const [name, first] of [
   ['obedient', ':'],
   ['deaf', "trap '' TERM"],

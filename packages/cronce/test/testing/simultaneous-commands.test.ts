@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { connect } from '../../src/app/connect.ts'
 import type { Cronce } from '../../src/app/cronce.ts'
-import type { JobOptions } from '../../src/app/job.ts'
+import type { JobOnlyOptions } from '../../src/app/job.ts'
 import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import { type TestKit, testKit } from '../../src/testing/test-kit.ts'
 
@@ -15,7 +15,7 @@ interface Fleet {
   readonly peer: Cronce<MemoryTransaction>
 }
 
-async function startFleet(options: Partial<JobOptions> = {}): Promise<Fleet> {
+async function startFleet(options: JobOnlyOptions = {}): Promise<Fleet> {
   // The handler waits for virtual time, so waiting for it is in vain.
   const kit = testKit({ patience: 20 })
   const declare = () => kit.app().job('report', { cron: '0 3 * * *', ...options }, () => kit.clock.sleep(60_000))

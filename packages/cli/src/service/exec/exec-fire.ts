@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { type Cronce, CronceError, type CronceOptions, cronce, type Run } from 'cronce'
+import { type Cronce, CronceError, type CronceOptions, cronce, type ErrorCode, type Run } from 'cronce'
 import { execApp, isOfExec } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
@@ -104,7 +104,9 @@ async function deliver(app: Cronce, dueAt: number, parts: ExecParts, runner: Com
   const { plan, signal } = parts
   const refusals: CronceError[] = []
   const unlisten = app.on('schedule.refused', ({ code, message }) => {
-    refusals.push(new CronceError(code, message, { hint: 'Choose another --name: this one is not for exec.' }))
+    refusals.push(
+      new CronceError(code as ErrorCode, message, { hint: 'Choose another --name: this one is not for exec.' }),
+    )
   })
   await inTime(STORE_MS, app.start(), signal)
   unlisten()

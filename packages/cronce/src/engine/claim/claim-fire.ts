@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.ts'
 import type { Reason } from '../../model/outcome.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { Definition, Instant, ScheduleState } from '../../model/schedule.ts'
@@ -31,7 +32,7 @@ export type Taken =
   /** This instance may not begin anything now: it stops, its lease is in doubt, what the store forgot is being written again. */
   | { readonly kind: 'unable' }
   /** The schedule's name is somebody else's. */
-  | { readonly kind: 'refused'; readonly code: string; readonly message: string; readonly hint: string }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string; readonly hint: string }
 
 /** Each try that fails means that somebody else succeeded. */
 const TRIES = 50

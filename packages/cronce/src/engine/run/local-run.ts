@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts'
+import type { ErrorCode } from '../../errors.ts'
 import { CronceError } from '../../errors.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { StartedRun } from '../../policy/decision.ts'
@@ -92,7 +93,7 @@ export class ExecutedRun implements LocalRun {
   }
 }
 
-const ABORTS: Record<AbortReason, readonly [code: string, message: string]> = {
+const ABORTS: Record<AbortReason, readonly [code: ErrorCode, message: string]> = {
   timeout: ['RUN_TIMEOUT', 'The run took longer than its timeout.'],
   'cancelled-by-operator': ['RUN_CANCELLED', 'An operator cancelled the run.'],
   replaced: ['RUN_REPLACED', 'A newer fire takes the place of this one.'],

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.ts'
 import { CronceError } from '../../errors.ts'
 import { StoreError } from '../store-error.ts'
 
@@ -76,7 +77,7 @@ function wasNotApplied(error: unknown, state: string | null, progress: Progress)
   return !ENDS_SESSION.test(state) || (isObject(error) && error.severity === 'ERROR' && !/^(?:08|57P)/.test(state))
 }
 
-type Words = readonly [code: string, message: string, hint: string]
+type Words = readonly [code: ErrorCode, message: string, hint: string]
 
 function wordsFor(state: string | null, name: string, text: string, progress: Progress): Words {
   if (state === null) return wordsForLoss(name, text, progress)

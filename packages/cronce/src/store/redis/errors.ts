@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.ts'
 import { CronceError } from '../../errors.ts'
 import { counted } from '../../words.ts'
 import { StoreError } from '../store-error.ts'
@@ -78,7 +79,7 @@ function wasRefused(error: unknown, reply: string | null): boolean {
   return REFUSES_ALL.test(reply) || reply === 'NOPERM' || /^ERR unknown command/.test(messageOf(error))
 }
 
-type Words = readonly [code: string, message: string, hint: string]
+type Words = readonly [code: ErrorCode, message: string, hint: string]
 
 function wordsFor(reply: string | null, name: string, error: unknown, progress: Progress): Words {
   const text = messageOf(error)

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.ts'
 import { StoreError } from '../store-error.ts'
 
 /** Primary result codes of SQLite, as in sqlite.org/rescode.html: the lower byte of what it reports. */
@@ -33,7 +34,11 @@ export function translate(error: unknown, file: string, notApplied: boolean): un
   return new StoreError(code, message, { hint, cause: error, notApplied })
 }
 
-function wordsFor(result: number, file: string, text: string): readonly [code: string, message: string, hint: string] {
+function wordsFor(
+  result: number,
+  file: string,
+  text: string,
+): readonly [code: ErrorCode, message: string, hint: string] {
   switch (result) {
     case RESULT.busy:
     case RESULT.locked:

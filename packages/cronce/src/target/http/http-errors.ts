@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.ts'
 import { CronceError } from '../../errors.ts'
 
 /** An error of a run, and what the retry policy has to know about it. */
@@ -15,7 +16,7 @@ export function describeRequest(request: { readonly method: string; readonly url
 }
 
 export function httpError(
-  code: string,
+  code: ErrorCode,
   message: string,
   { hint, cause, ...retrying }: Retrying & { readonly hint: string; readonly cause?: unknown },
 ): HttpError {

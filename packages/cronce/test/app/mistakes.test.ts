@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cronce } from '../../src/index.ts'
+
+/** Mistakes as people make them, coming from other schedulers: each is refused or warned about, with its fix. */
+
+interface Told {
+  readonly code: string
+  /** The message and the hint, or the warning. */
+  readonly text: string
+}
+
+/** What is said about an app, and about a job in it: the error, or else the warnings. */
+function toldAbout(options: object, declare: (app: { readonly job: (...args: unknown[]) => unknown }) => void): Told[] {
+  const warnings: string[] = []
+  const logger = { error: (line: string) => void warnings.push(line), warn: (line: string) => void warnings.push(line) }
+  try {
+    const app = cronce({ logger, ...options } as unknown as { store: string })
+    declare(app as unknown as { job: (...args: unknown[]) => unknown })
+  } catch (error) {
+    const { code, message, hint, stack } = error as { code: string; message: string; hint: string; stack: string }
+    assert.ok(stack.includes(message), 'Node.js prints the stack, which must say the same as the message.')
+    return [{ code, text: `${message}\n${hint}` }]
+  }
+  return warnings.map((line) => ({ code: /\(([A-Z_]+)\)$/.exec(line)?.[1] ?? '', text: line }))
+}
+
+type JobCase = readonly [options: unknown, code: string, value: string | RegExp, fix: string | RegExp]
+
+/** Options of `app.job('billing', options, handler)`. */
+const JOBS: readonly JobCase[] = [
+  // Names of other schedulers.
+  [{ cron: '0 3 * * *', timezone: 'Europe/Paris' }, 'OPTION_UNKNOWN', '"Europe/Paris"', "Write tz: 'Europe/Paris'."],
+  [{ cron: '0 3 * * *', timeZone: 'Europe/Paris' }, 'OPTION_UNKNOWN', '"timeZone"', "Write tz: 'Europe/Paris'."],
+  [{ schedule: '0 3 * * *' }, 'OPTION_UNKNOWN', '"0 3 * * *"', "Write cron: '0 3 * * *'."],
+  [{ pattern: '0 3 * * *' }, 'OPTION_UNKNOWN', '"pattern"', "Write cron: '0 3 * * *'."],
+  [{ expression: '0 3 * * *' }, 'OPTION_UNKNOWN', '"expression"', "Write cron: '0 3 * * *'."],
+  [{ cronTime: '0 3 * * *' }, 'OPTION_UNKNOWN', '"cronTime"', "Write cron: '0 3 * * *'."],
+  [{ interval: '5m' }, 'OPTION_UNKNOWN', '"5m"', "Write every: '5m'."],
+  [{ every: '5m', attempts: 3 }, 'OPTION_UNKNOWN', '3', 'For 3 runs in all write retry: 2.'],
+  [{ every: '5m', retries: 3 }, 'OPTION_UNKNOWN', '3', 'Write retry: 3.'],
+  [{ every: '5m', maxRetries: 3 }, 'OPTION_UNKNOWN', '"maxRetries"', 'Write retry: 3.'],
+  [{ every: '5m', backoffLimit: 6 }, 'OPTION_UNKNOWN', '"backoffLimit"', 'Write retry: 6.'],
+  [{ every: '5m', noOverlap: true }, 'OPTION_UNKNOWN', 'true', "Leave it out: overlap: 'skip' is the default"],
+  [{ every: '5m', preventOverrun: false }, 'OPTION_UNKNOWN', 'false', "Write overlap: 'allow'."],
+  [{ every: '5m', concurrencyPolicy: 'Forbid' }, 'OPTION_UNKNOWN', '"Forbid"', "Write overlap: 'queue'"],
+  [{ every: '5m', concurrencyPolicy: 'Replace' }, 'OPTION_UNKNOWN', '"Replace"', "Write overlap: 'replace'."],
+  [{ every: '5m', startingDeadlineSeconds: 200 }, 'OPTION_UNKNOWN', '200', "Write misfire: { window: '200s' }."],
+  [{ every: '5m', activeDeadlineSeconds: 600 }, 'OPTION_UNKNOWN', '600', "Write timeout: '600s'."],
+  [{ every: '5m', timeoutMs: 5_000 }, 'OPTION_UNKNOWN', '5000', "Write timeout: '5000ms'."],
+  [{ every: '5m', timeoutSeconds: 30 }, 'OPTION_UNKNOWN', '30', "Write timeout: '30s'."],
+  [{ every: '5m', runOnInit: true }, 'OPTION_UNKNOWN', 'true', 'app.schedules.trigger(name)'],
+  [{ every: '5m', ttl: 60 }, 'OPTION_UNKNOWN', '60', "write timeout: '1h'"],
+  [{ every: '5m', removeOnComplete: true }, 'OPTION_UNKNOWN', '"removeOnComplete"', "Write retention: '7d'"],
+  [{ every: '5m', maxRuns: 3 }, 'OPTION_UNKNOWN', '3', 'Write limit: 3.'],
+  [{ every: '5m', payload: 'x' }, 'OPTION_UNKNOWN', '"payload"', "Write input: 'x'."],
+  [{ every: '5m', enabled: false }, 'OPTION_UNKNOWN', 'false', 'app.schedules.pause(name)'],
+  [{ every: '5m', priority: 1 }, 'OPTION_UNKNOWN', '"priority"', 'Leave it out'],
+  [{ every: '5m', onTick: () => {} }, 'OPTION_UNKNOWN', 'a function', 'The function is the last argument'],
+  [{ every: '5m', name: 'x' }, 'OPTION_UNKNOWN', '"name"', 'The name is the first argument'],
+  [{ every: '5m', lease: '1m' }, 'OPTION_UNKNOWN', '"1m"', 'belongs to the app: cronce({ lease: … })'],
+  [{ minutes: 5 }, 'OPTION_UNKNOWN', '5', "Write every: '5m'."],
+  [{ every: '5m', coalesce: true }, 'OPTION_UNKNOWN', '"coalesce"', "Write misfire: 'latest'."],
+  [{ every: '5m', catchUp: true }, 'OPTION_UNKNOWN', '"catchUp"', "Write misfire: 'all'."],
+  [{ every: '5m', pause_after: 3 }, 'OPTION_UNKNOWN', '"pause_after"', 'Did you mean pauseAfter?'],
+  [{ every: '5m', tiemout: '5m' }, 'OPTION_UNKNOWN', '"tiemout"', 'Did you mean timeout?'],
+  // Wrong nesting.
+  [{ every: '5m', backoff: { delay: 1_000 } }, 'OPTION_UNKNOWN', '"backoff"', 'Write retry: { attempts: 3, backoff:'],
+  [{ every: '5m', window: '1h' }, 'OPTION_UNKNOWN', '"1h"', "Write misfire: { window: '1h' }."],
+  [{ every: '5m', retry: { timeout: '5s' } }, 'OPTION_UNKNOWN', '"retry.timeout"', "Write retry: { deadline: '5s' }."],
+  [{ every: '5m', retry: { retries: 3 } }, 'OPTION_UNKNOWN', '"retry.retries"', 'Write retry: { attempts: 3 }.'],
+  [{ every: '5m', retry: { delay: '5s' } }, 'OPTION_UNKNOWN', '"retry.delay"', "backoff: { base: '5s' }"],
+  [{ every: '5m', retry: { overlap: 'skip' } }, 'OPTION_UNKNOWN', '"retry.overlap"', 'stands beside retry, not in it'],
+  [{ cron: { pattern: '0 3 * * *' } }, 'OPTION_UNKNOWN', '"cron.pattern"', "Write cron: { expression: '0 3 * * *' }."],
+  [{ every: { minutes: 5 } }, 'OPTION_UNKNOWN', '"every.minutes"', "Write every: '5m'."],
+  [{ every: '5m', retry: { backoff: { type: 'exponential' } } }, 'OPTION_UNKNOWN', '"exponential"', 'grow by factor'],
+  // Misspelled and foreign policies.
+  [{ every: '5m', misfire: 'last' }, 'OPTION_INVALID', '"last"', "Write misfire: 'latest'."],
+  [{ every: '5m', misfire: 'ignore' }, 'OPTION_INVALID', '"ignore"', "Write misfire: 'skip'."],
+  [{ every: '5m', misfire: 'nonsense' }, 'OPTION_INVALID', '"nonsense"', "Write one of 'skip', 'latest', 'all'."],
+  [{ every: '5m', overlap: 'forbid' }, 'OPTION_INVALID', '"forbid"', "Write overlap: 'skip'."],
+  [{ every: '5m', overlap: false }, 'OPTION_INVALID', 'false', "Write overlap: 'skip'."],
+  [{ every: '5m', overlap: 'skp' }, 'OPTION_INVALID', '"skp"', "Did you mean 'skip'?"],
+  [{ every: '5m', guarantee: 'once' }, 'OPTION_INVALID', '"once"', "Write guarantee: 'exactly-once'."],
+  [{ every: '5m', guarantee: 'exactly_once' }, 'OPTION_INVALID', '"exactly_once"', "'exactly-once'"],
+  // Wrong types and ranges.
+  [{ every: '5m', retry: '3' }, 'OPTION_INVALID', '"3"', 'Write retry: 3.'],
+  [{ every: '5m', retry: -1 }, 'OPTION_INVALID', '-1', 'Write retry: 0.'],
+  [{ every: '5m', retry: null }, 'OPTION_INVALID', 'null', 'Leave it out, or write retry: 1.'],
+  [{ every: '5m', retry: true }, 'OPTION_INVALID', 'true', 'Write retry: 1.'],
+  [{ every: '5m', retry: 5_000 }, 'OPTION_INVALID', '5000', 'Write retry: 1000.'],
+  [{ every: '5m', concurrency: '10' }, 'OPTION_INVALID', '"10"', 'Write concurrency: 10.'],
+  [{ every: '5m', concurrency: 0 }, 'OPTION_INVALID', '0', 'Write concurrency: 1.'],
+  [{ every: '5m', timeout: '30' }, 'OPTION_INVALID', '"30"', "Add the unit: timeout: '30s' or '30ms'."],
+  [{ every: '5m', timeout: '5 minutes' }, 'OPTION_INVALID', '"5 minutes"', "Write timeout: '5m'."],
+  [{ every: '5m', timeout: -5 }, 'OPTION_INVALID', '-5', "Write timeout: '5m'."],
+  [{ every: '5m', timeout: Number.NaN }, 'OPTION_INVALID', 'NaN', "Write timeout: '5m'."],
+  [{ every: '1 hour' }, 'OPTION_INVALID', '"1 hour"', "Write every: '1h'."],
+  [{ every: 'PT5M' }, 'OPTION_INVALID', '"PT5M"', "Write every: '5m'."],
+  [{ every: '*/5 * * * *' }, 'OPTION_INVALID', '"*/5 * * * *"', "Write cron: '*/5 * * * *'."],
+  [{ every: 5 }, 'OPTION_INVALID', '5', "Numbers are milliseconds. Write every: '5s'."],
+  [{ every: '0s' }, 'OPTION_INVALID', '"0s"', "Write every: '5m'."],
+  [{ cron: '5m' }, 'OPTION_INVALID', '"5m"', "Write { every: '5m' }."],
+  [{ cron: 60_000 }, 'OPTION_INVALID', '60000', "Write every: '60000ms'"],
+  [{ cron: 'every 5 minutes' }, 'OPTION_INVALID', '"every 5 minutes"', "Write { every: '5m' }."],
+  [{ cron: 'rate(5 minutes)' }, 'OPTION_INVALID', '"rate(5 minutes)"', "Write { every: '5m' }."],
+  [{ cron: '2027-01-01T00:00:00Z' }, 'OPTION_INVALID', '2027-01-01', "Write { at: '2027-01-01T00:00:00Z' }"],
+  [{ at: '2027-01-01' }, 'OPTION_INVALID', '"2027-01-01"', "Write at: '2027-01-01T00:00:00Z'."],
+  [{ at: 'tomorrow' }, 'OPTION_INVALID', '"tomorrow"', "Write at: '2027-01-01T00:00:00Z'."],
+  [{ every: '5m', tenant: 5 }, 'NAME_INVALID', '5', '1 to 200 characters'],
+  [{ every: '5m', schema: {} }, 'OPTION_INVALID', 'schema', 'Zod'],
+  [{ every: '5m', input: new Map() }, 'INPUT_INVALID', 'a Map', 'Object.fromEntries(map)'],
+  // Expressions.
+  [{ cron: '60 * * * *' }, 'VALUE_OUT_OF_RANGE', '"60 * * * *"', 'from 0 to 59'],
+  [{ cron: '0 24 * * *' }, 'VALUE_OUT_OF_RANGE', '24', 'Midnight is hour 0.'],
+  [{ cron: '0 3 * *' }, 'FIELDS_MISCOUNTED', '"0 3 * *"', /\n\S+/],
+  [{ cron: '0 3 30 2 *' }, 'OPTION_INVALID', '"0 3 30 2 *"', '30 February does not come'],
+  [{ cron: '@dayly' }, 'MACRO_UNKNOWN', '@dayly', 'Did you mean @daily?'],
+  [{ cron: '@reboot' }, 'OPTION_INVALID', '@reboot', 'Do it where the application starts'],
+  [{ cron: '0 3 * * FUN' }, 'NAME_UNKNOWN', 'FUN', 'SUN'],
+  [{ cron: '' }, 'EXPRESSION_EMPTY', /empty|nothing/i, /\n\S+/],
+  // Zones.
+  [{ cron: '0 3 * * *', tz: 'Europe/Pariss' }, 'ZONE_UNKNOWN', '"Europe/Pariss"', 'Did you mean Europe/Paris?'],
+  [{ cron: '0 3 * * *', tz: 'EDT' }, 'ZONE_UNKNOWN', '"EDT"', 'Use America/New_York.'],
+  [{ cron: '0 3 * * *', tz: 'GMT+2' }, 'ZONE_UNKNOWN', '"GMT+2"', 'Use +02:00'],
+  [{ cron: '0 3 * * *', tz: 'New York' }, 'ZONE_UNKNOWN', '"New York"', 'Use America/New_York.'],
+  [{ cron: '0 3 * * *', tz: 'local' }, 'ZONE_UNKNOWN', '"local"', 'Name the zone'],
+  [{ cron: '0 3 * * *', tz: 2 }, 'OPTION_INVALID', 'a number', 'tz'],
+  [{ cron: '0 3 * * *', tz: 'EST' }, 'ZONE_SUSPICIOUS', "'EST'", "Write tz: 'America/New_York'"],
+  [{ cron: '0 3 * * *', tz: 'BST' }, 'ZONE_SUSPICIOUS', "'BST'", "Write tz: 'Asia/Dhaka' if that is meant"],
+  [{ cron: '0 3 * * *', tz: 'Etc/GMT+5' }, 'ZONE_SUSPICIOUS', "'Etc/GMT+5'", "Write tz: '-05:00'"],
+  // Contradictions.
+  [{ cron: '0 3 * * *', every: '5m' }, 'OPTION_CONFLICT', 'cron and every', 'Make a schedule for each.'],
+  [{ every: '5m', tz: 'Europe/Paris' }, 'OPTION_CONFLICT', 'tz', 'Leave out tz, or add cron.'],
+  [{ every: '5m', guarantee: 'at-most-once', retry: 3 }, 'OPTION_CONFLICT', 'at-most-once', 'Leave out retry'],
+  [{ start: '2027-01-01T00:00:00Z' }, 'OPTION_CONFLICT', 'start', 'add cron, every or at'],
+  [{ every: '5m', misfire: { grace: '2h', window: '1h' } }, 'OPTION_CONFLICT', 'misfire.grace', 'at least as long'],
+  [{ every: '5m', was: 'billing' }, 'OPTION_CONFLICT', '"billing"', 'Write the old name'],
+  [{ every: '5m', job: 'x' }, 'OPTION_UNKNOWN', '"job"', 'app.schedules.create'],
+  // Suspicious values.
+  [{ every: '5m', timeout: 30 }, 'DURATION_SUSPICIOUS', '30 milliseconds', "Write timeout: '30s'"],
+  [{ every: 60 }, 'DURATION_SUSPICIOUS', '60 milliseconds', "Write every: '1m'"],
+  [{ every: 3_600 }, 'DURATION_SUSPICIOUS', '3600 milliseconds', "Write every: '1h'"],
+  [{ every: '5m', jitter: 30 }, 'DURATION_SUSPICIOUS', '30', "Write jitter: '30s'"],
+  [{ every: '5m', misfire: { grace: 60 } }, 'DURATION_SUSPICIOUS', 'misfire.grace', "Write grace: '1m'"],
+  [{ every: '5m', retry: { attempts: 3, backoff: { base: 5 } } }, 'DURATION_SUSPICIOUS', '5', "Write base: '5s'"],
+  [{ at: 1_900_000_000 }, 'INSTANT_SUSPICIOUS', '1900000000', 'Write at: 1900000000000'],
+  [{ cron: '* 3 * * *' }, 'CRON_SUSPICIOUS', "'* 3 * * *'", "Write '0 3 * * *' for once a day"],
+]
+
+test(`each of ${JOBS.length} mistakes in a job is told with a code, the job, the value and the fix`, () => {
+  for (const [options, code, value, fix] of JOBS) {
+    const told = toldAbout({ store: 'memory:' }, (app) => app.job('billing', options, () => {}))
+    const what = `${JSON.stringify(options)}\n${told.map(({ text }) => text).join('\n')}`
+    assert.equal(told.length, 1, `told once: ${what}`)
+    const { text } = told[0]!
+    assert.equal(told[0]!.code, code, what)
+    assert.ok(text.includes('"billing"'), `the job: ${what}`)
+    assert.ok(typeof value === 'string' ? text.includes(value) : value.test(text), `the value: ${what}`)
+    assert.ok(typeof fix === 'string' ? text.includes(fix) : fix.test(text), `the fix: ${what}`)
+  }
+})
+
+/** Options of `cronce(options)`. */
+const APPS: readonly (readonly [options: object, code: string, value: string, fix: string])[] = [
+  [{ store: undefined }, 'STORE_MISSING', 'no store', "cronce({ store: 'sqlite:./cronce.db' })"],
+  [{ store: '' }, 'STORE_MISSING', 'no store', 'check that the variable'],
+  [{ store: 5 }, 'STORE_INVALID', 'a number', "'sqlite:./cronce.db'"],
+  [{ store: {} }, 'STORE_INVALID', 'an object', 'postgres()'],
+  [{ store: 'mysql://u:secret@host/db' }, 'STORE_UNKNOWN', 'mysql:', "'postgres://…'"],
+  [{ store: 'postgress://u:secret@host/db' }, 'STORE_UNKNOWN', 'postgress:', "Write 'postgres://…'."],
+  [{ store: './cronce.db' }, 'STORE_UNKNOWN', 'this text', "'sqlite:./cronce.db'"],
+  [{ store: 'localhost:5432/db' }, 'STORE_UNKNOWN', 'localhost:', "'postgres://…'"],
+  [{ store: 'memory' }, 'STORE_UNKNOWN', 'this text', "Write store: 'memory:'."],
+  [{ url: 'redis://u:secret@host' }, 'OPTION_UNKNOWN', '"url"', "Write store: 'postgres://…'"],
+  [{ store: 'memory:', timezone: 'Europe/Paris' }, 'OPTION_UNKNOWN', '"Europe/Paris"', 'belongs to a job'],
+  [{ store: 'memory:', retry: 3 }, 'OPTION_UNKNOWN', '3', 'app.job(name, { retry: 3 }, handler)'],
+  [{ store: 'memory:', jobs: [] }, 'OPTION_UNKNOWN', '"jobs"', "app.job('report', '0 3 * * *'"],
+  [{ store: 'memory:', prefix: 'x' }, 'OPTION_UNKNOWN', '"x"', "Write namespace: 'x'."],
+  [{ store: 'memory:', lease: 15 }, 'OPTION_INVALID', '15', "Numbers are milliseconds. Write lease: '15s'."],
+  [{ store: 'memory:', lease: '15' }, 'OPTION_INVALID', '"15"', "Add the unit: lease: '15s'"],
+  [{ store: 'memory:', leaseSeconds: 15 }, 'OPTION_UNKNOWN', '15', "Write lease: '15s'."],
+  [{ store: 'memory:', drain: 30 }, 'DURATION_SUSPICIOUS', '30', "Write drain: '30s'"],
+  [{ store: 'memory:', concurrency: '5' }, 'OPTION_INVALID', '"5"', 'Write concurrency: 5.'],
+  [{ store: 'memory:', signals: 'false' }, 'OPTION_INVALID', '"false"', 'Write signals: false.'],
+  [{ store: 'memory:', logger: true }, 'OPTION_INVALID', 'true', 'logger: console'],
+  [{ store: 'memory:', namespace: '' }, 'NAME_INVALID', '""', '1 to 200 characters'],
+]
+
+test(`each of ${APPS.length} mistakes in the app's options is told with a code, the value and the fix`, () => {
+  for (const [options, code, value, fix] of APPS) {
+    const told = toldAbout(options, () => {})
+    const what = `${JSON.stringify(options)}\n${told.map(({ text }) => text).join('\n')}`
+    assert.equal(told.length, 1, `told once: ${what}`)
+    assert.equal(told[0]!.code, code, what)
+    assert.ok(told[0]!.text.includes(value), `the value: ${what}`)
+    assert.ok(told[0]!.text.includes(fix), `the fix: ${what}`)
+    assert.doesNotMatch(told[0]!.text, /secret/)
+  }
+})
+
+type Call = readonly [args: readonly unknown[], code: string, value: string, fix: string]
+const CALLS: readonly Call[] = [
+  [['billing', '0 3 * * *'], 'HANDLER_MISSING', '"billing"', 'app.job("billing", \'0 3 * * *\', async (run) =>'],
+  [['billing', '0 3 * * *', 'handler'], 'HANDLER_MISSING', '"handler"', 'async (run) =>'],
+  [['billing', '0 3 * * *', Promise.resolve()], 'HANDLER_MISSING', 'a promise', 'without calling it'],
+  [['billing', () => {}], 'OPTION_INVALID', '"billing"', 'app.job("billing", \'0 3 * * *\''],
+  [['billing', () => {}, '0 3 * * *'], 'OPTION_INVALID', '"billing"', 'app.job("billing", "0 3 * * *"'],
+  [['0 3 * * *', () => {}], 'OPTION_INVALID', '"0 3 * * *"', 'app.job(\'report\', "0 3 * * *"'],
+  [[{ name: 'billing', cron: '0 3 * * *' }, () => {}], 'NAME_INVALID', 'an object', "app.job('report'"],
+  [['', '0 3 * * *', () => {}], 'NAME_INVALID', '""', '1 to 200 characters'],
+  [[undefined, '0 3 * * *', () => {}], 'NAME_INVALID', 'undefined', '1 to 200 characters'],
+  [['billing', 60_000, () => {}], 'OPTION_INVALID', '60000', "{ cron: '0 3 * * *' }"],
+  [['billing', '5m', () => {}], 'OPTION_INVALID', '"5m"', "Write { every: '5m' }."],
+  [['known', '0 3 * * *', () => {}], 'JOB_EXISTS', '"known"', 'another name'],
+]
+
+test(`each of ${CALLS.length} wrong calls of app.job is told with a code, the value and the fix`, () => {
+  for (const [args, code, value, fix] of CALLS) {
+    const told = toldAbout({ store: 'memory:' }, (app) => {
+      app.job('known', {}, () => {})
+      app.job(...args)
+    })
+    const what = `${JSON.stringify(args)}\n${told.map(({ text }) => text).join('\n')}`
+    assert.equal(told.length, 1, `told once: ${what}`)
+    assert.equal(told[0]!.code, code, what)
+    assert.ok(told[0]!.text.includes(value), `the value: ${what}`)
+    assert.ok(told[0]!.text.includes(fix), `the fix: ${what}`)
+  }
+})
+
+test('what says its unit, its zone or its minute is not suspicious', () => {
+  const fine: unknown[] = [
+    { every: '60ms', timeout: '30ms' },
+    { every: 60_000, timeout: 1_500, jitter: 0 },
+    { every: '5m', retry: { attempts: 1, backoff: { base: 100 } } },
+    { cron: '0-59 3 * * *', tz: 'America/New_York' },
+    { cron: '* * * * *', tz: '-05:00' },
+    { cron: '* 0 3 * * *', tz: 'CET' },
+    { cron: '0 3 * * *', tz: 'UTC' },
+    { at: Date.UTC(2_099, 0) },
+  ]
+  for (const options of fine) {
+    const told = toldAbout({ store: 'memory:', drain: '30ms' }, (app) => app.job('billing', options, () => {}))
+    assert.deepEqual(told, [], JSON.stringify(options))
+  }
+})
+
+test('a schedule made at run time gets the same errors and warnings, with its name', async () => {
+  await using app = cronce({ store: 'memory:', logger: false })
+  app.job('billing', {}, () => {})
+  const options = { job: 'billing', cron: '0 3 * * *', timezone: 'Europe/Paris' }
+  await assert.rejects(app.schedules.create('acme', options), {
+    code: 'OPTION_UNKNOWN',
+    message: 'Schedule "acme": There is no option "timezone" (given "Europe/Paris").',
+    hint: "Write tz: 'Europe/Paris'.",
+  })
+  const { warnings } = await app.schedules.create('acme', { job: 'billing', cron: '0 3 * * *', timeout: 30 })
+  assert.equal(warnings.length, 1)
+  assert.match(warnings[0]!, /timeout is 30, .*'30s'.* \(DURATION_SUSPICIOUS\)$/)
+})
