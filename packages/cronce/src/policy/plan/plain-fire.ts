@@ -5,11 +5,10 @@ import { DEFAULT_POLICY, keepAtLeastMs, type PolicyChoices, policyOf } from '../
 import type { HistoryRecord } from '../../model/record.ts'
 import type { Instant, RunningFire, ScheduleState } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
-import { viewOpenFire, viewOpenRun } from '../../model/views.ts'
+import { viewOpenRun } from '../../model/views.ts'
 import { trigger } from '../../trigger/from-data.ts'
 import type { Claimant, Context, Decision, StartedRun } from '../decision.ts'
 import { TRIM_EVERY } from '../draft.ts'
-import { withStart } from '../end/claimed-ahead.ts'
 import { keepMs } from '../end/retention.ts'
 import type { Settlement } from '../end/settle.ts'
 import { lastAfter } from '../fires.ts'
@@ -101,7 +100,7 @@ function claimPlain(
     limits: NONE,
     trim: null,
   }
-  return new PlainClaim(change, isAhead, {
+  const run: StartedRun = {
     record: viewOpenRun(state, fire),
     fire,
     kind: 'scheduled',
@@ -109,8 +108,8 @@ function claimPlain(
     policy: policyOf(policy),
     previous: state.last,
     suspect: false,
-    ...(isAhead ? { isAhead: true } : {}),
-  })
+  }
+  return new PlainClaim(change, isAhead, isAhead ? { ...run, isAhead } : run)
 }
 
 /** Nothing else is open or uncommon, and the instant is the schedule's and on time. */
@@ -150,25 +149,38 @@ class PlainClaim implements Decision {
 /** What `settle` answers for the success of the only open fire of a schedule. */
 export function settlePlain(state: ScheduleState, settlement: Settlement, context: Context): Decision | null {
   const { id: schedule, definition, nextAt, open, ended } = state
-  const [claimed] = open
-  if (claimed?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
-  const fire = withStart(claimed as RunningFire, settlement.startedAt)
+  const [fire] = open
+  if (fire?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
+  if (!isOfSchedule(fire as RunningFire)) return null
   const { ending, error, result, handBack, parkMs } = settlement
   if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined) return null
   const number = ended + 1
   // Retention by count is looked after with this line.
   if (number % TRIM_EVERY === 0) return null
   const { now } = context
-  const { token, instance, startedAt, cause, cancel } = fire.run
+  const { token, instance, cancel } = fire.run
+  const { startedAt = fire.run.startedAt } = settlement
   const { dueAt } = fire
+  // Written out instead of made from `viewOpenFire`: objects that are put together from others cost several times as much.
   const line: HistoryRecord = {
-    ...viewOpenFire(state, fire),
+    schedule,
+    dueAt,
+    nonce: fire.nonce,
+    job: definition.job,
+    tenant: definition.tenant,
+    kind: fire.kind,
+    round: fire.round,
+    plannedAt: fire.plannedAt,
+    readyAt: fire.readyAt,
+    attempt: fire.attempt,
+    input: null,
     ending,
     endedAt: Math.max(now, startedAt),
     expiresAt: Math.max(now, dueAt) + keptMs(definition.policy),
     number,
+    range: null,
     isFinal: true,
-    run: { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result },
+    run: { token, instance, startedAt, cancel, error, result },
   }
   const changed: ScheduleState = {
     ...state,
@@ -219,6 +231,11 @@ class PlainSettlement implements Decision {
       { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
     ]
   }
+}
+
+/** The fire has nothing of its own: input, policy and tenant are the schedule's, nobody asked for it, and it was not late. */
+function isOfSchedule({ own, asked, tenant, run }: RunningFire): boolean {
+  return own === null && asked === undefined && tenant === undefined && run.cause === undefined
 }
 
 /** Nothing but its next instant makes the schedule due, at that very instant. */
