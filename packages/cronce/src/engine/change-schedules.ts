@@ -74,7 +74,8 @@ export async function applyDecisions(
   const { now, results } = await callStore(core, operation, () => core.parts.store.apply(changes, options))
   core.time.observe(now, sentAt)
   const again: string[] = []
-  for (const [index, decision] of decisions.entries()) {
+  for (let index = 0; index < decisions.length; index++) {
+    const decision = decisions[index]!
     const result = results[index]!
     if (result.kind === 'conflict') again.push(decision.change.id)
     else if (result.kind === 'applied') {
