@@ -94,14 +94,19 @@ function callHandler<Tx>(
     afterHandler(core, run, notes, () => onEnd(ended))
   }
   run.onGiveUp(end)
+  let value: unknown
   try {
-    job.execute(runHandle(core, run, notes)).then(
-      (value) => end({ kind: 'returned', value }),
-      (error: unknown) => end({ kind: 'threw', error }),
-    )
+    value = job.execute(runHandle(core, run, notes))
   } catch (error) {
     end({ kind: 'threw', error })
+    return
   }
+  if (value instanceof Promise) {
+    value.then(
+      (returned: unknown) => end({ kind: 'returned', value: returned }),
+      (error: unknown) => end({ kind: 'threw', error }),
+    )
+  } else end({ kind: 'returned', value })
 }
 
 /** Ends the run once its transaction has ended, and writes its last notes. */

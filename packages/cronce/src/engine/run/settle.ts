@@ -45,8 +45,18 @@ export class Settler {
    * the peers at once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
    */
   add(schedule: string, settlement: Settlement, wake: boolean, onSettled: (result: Settled) => void): void {
-    const fresh = { isDone: false, sent: null, most: BATCH, refusals: 0, bare: null }
-    this.#queue.push({ schedule, settlement, wake, onSettled, ...fresh })
+    const item: Item = {
+      schedule,
+      settlement,
+      wake,
+      onSettled,
+      isDone: false,
+      sent: null,
+      most: BATCH,
+      refusals: 0,
+      bare: null,
+    }
+    this.#queue.push(item)
     this.#kick()
   }
 

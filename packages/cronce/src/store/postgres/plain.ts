@@ -161,7 +161,8 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
 /** As `_column` reads it: what all of them have is sent once. */
 function column(values: readonly (number | string)[]): string {
   const [first] = values
-  return values.every((value) => value === first) ? `{${first}}` : `{${values.join()}}`
+  for (let index = 1; index < values.length; index++) if (values[index] !== first) return `{${values.join()}}`
+  return `{${first}}`
 }
 
 /** As PostgreSQL reads an array of texts. If all are empty: nothing, which it reads as nulls. */
