@@ -120,8 +120,9 @@ function hasPlainInstant(state: ScheduleState, dueAt: Instant, now: Instant): bo
   return isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)
 }
 
+const all = (): boolean => true
+
 class PlainClaim implements Decision {
-  static readonly #routine = ['fire.planned', 'run.started'] as const
   readonly change: Change
   readonly started: readonly [StartedRun]
   readonly #isAhead: boolean
@@ -132,17 +133,22 @@ class PlainClaim implements Decision {
     this.#isAhead = isAhead
   }
 
-  get routine(): readonly EventType[] {
-    return PlainClaim.#routine
+  get events(): readonly CronceEvent[] {
+    return this.heard(all)
   }
 
-  get events(): readonly CronceEvent[] {
-    const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
-    const planned: CronceEvent = { type: 'fire.planned', schedule, job, dueAt, nonce }
+  heard(hears: (type: EventType) => boolean): readonly CronceEvent[] {
+    const isPlannedHeard = hears('fire.planned')
     // The engine emits the start of a run that was claimed ahead when it starts.
-    if (this.#isAhead) return [planned]
+    const isStartHeard = !this.#isAhead && hears('run.started')
+    if (!isPlannedHeard && !isStartHeard) return NONE
+    const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
+    const events: CronceEvent[] = []
+    if (isPlannedHeard) events.push({ type: 'fire.planned', schedule, job, dueAt, nonce })
     const lateness = { latenessMs: startedAt - readyAt, cause: null }
-    return [planned, { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness }]
+    if (isStartHeard)
+      events.push({ type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness })
+    return events
   }
 }
 
@@ -207,7 +213,6 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
 }
 
 class PlainSettlement implements Decision {
-  static readonly #routine = ['run.ended', 'fire.ended'] as const
   readonly change: Change
   readonly started: readonly StartedRun[] = NONE
   readonly #line: HistoryRecord
@@ -217,19 +222,24 @@ class PlainSettlement implements Decision {
     this.#line = line
   }
 
-  get routine(): readonly EventType[] {
-    return PlainSettlement.#routine
+  get events(): readonly CronceEvent[] {
+    return this.heard(all)
   }
 
-  get events(): readonly CronceEvent[] {
+  heard(hears: (type: EventType) => boolean): readonly CronceEvent[] {
+    const isRunHeard = hears('run.ended')
+    const isFireHeard = hears('fire.ended')
+    if (!isRunHeard && !isFireHeard) return NONE
     const { schedule, job, dueAt, nonce, attempt, endedAt, ending, run } = this.#line
     const { outcome, reason, detail } = ending
-    const { token, instance, startedAt, error } = run!
-    const ended = { outcome, reason, durationMs: Math.max(0, endedAt - startedAt), error: copyJson(error) }
-    return [
-      { type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, ...ended },
-      { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
-    ]
+    const events: CronceEvent[] = []
+    if (isRunHeard) {
+      const { token, instance, startedAt, error } = run!
+      const ended = { outcome, reason, durationMs: Math.max(0, endedAt - startedAt), error: copyJson(error) }
+      events.push({ type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, ...ended })
+    }
+    if (isFireHeard) events.push({ type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt })
+    return events
   }
 }
 
