@@ -80,7 +80,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     name: 'postgres-column-of-the-first',
     rule: 'P4',
     breaks: 'What the first schedule of a batch has is written for all of them.',
-    edits: [edit('store/postgres/plain.ts', 'values.every((value) => value === first)', 'values.length > 0')],
+    edits: [edit('store/postgres/plain.ts', 'if (values[index] !== first) return', 'if (index < 0) return')],
     caughtBy: tests(PLAIN, SAME),
   },
   {

@@ -67,8 +67,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/fleet/reconcile.ts',
-        '      void this.#settler.add(schedule, { token,',
-        '      void ({ schedule, token,',
+        "      this.#settler.add(schedule, handBack(token, 'not-started'), true, () => {})\n",
+        "      handBack(token, 'not-started')\n",
       ),
     ],
     caughtBy: {
@@ -148,11 +148,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     rule: 'rule 8',
     breaks: 'A run that has ended is not settled while the lease is in doubt.',
     edits: [
-      edit(
-        'engine/run/settle-run.ts',
-        "  if (run.committed) return 'settled'\n",
-        "  if (run.committed || !core.lease.trusted()) return 'settled'\n",
-      ),
+      edit('engine/run/settle-run.ts', '  if (run.committed) {\n', '  if (run.committed || !core.lease.trusted()) {\n'),
     ],
     caughtBy: { judge: 'simulation', names: ['C2', 'C9'] },
   },

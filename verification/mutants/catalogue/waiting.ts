@@ -96,7 +96,14 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     name: 'freed-place-seen-too-late',
     rule: 'P7',
     breaks: 'The place of a group that a run frees goes to the job that had it, however long another one waits.',
-    edits: [edit('engine/run/settle-run.ts', '  freePlaces(core, run)\n  const settled =', '  const settled =')],
+    edits: [
+      edit('engine/run/settle-run.ts', '  freePlaces(core, run)\n  settler.add(', '  settler.add('),
+      edit(
+        'engine/run/settle-run.ts',
+        '  freePlaces(core, run)\n  if (!run',
+        '  void core.parts.clock.sleep(1).then(() => freePlaces(core, run))\n  if (!run',
+      ),
+    ],
     caughtBy: littleRoom(
       'a job that waits for a place in a group gets one, though another job of the group always has a fire that waits',
     ),

@@ -208,26 +208,39 @@ export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middlew
   return {
     name: job.name,
     retryable: job.retryIf,
-    async execute(handle: RunHandle<Tx>) {
-      const { input, policy } = handle.started
-      if (job.isTarget && policy.guarantee === 'exactly-once') throw notTransactional(job.name)
-      const read = job.schema === undefined ? copyJson(input) : await readInput(job.name, job.schema, input)
-      const run = createRun(handle, read, namespace)
-      if (middleware.length === 0) return noteParked(handle, await job.handler(run))
-      const call = async (): Promise<unknown> => noteParked(handle, await job.handler(run))
-      const chain = middleware.reduceRight<() => Promise<unknown>>(
-        (next, around) => async () => around(run, next),
-        call,
-      )
-      return chain()
+    execute(handle: RunHandle<Tx>) {
+      if (job.schema !== undefined || job.isTarget || middleware.length > 0)
+        return executeAround(job, middleware, namespace, handle)
+      return noteParked(handle, job.handler(createRun(handle, copyJson(handle.started.input), namespace)))
     },
   }
 }
 
-/** Whatever middleware makes of the value: that the work goes on elsewhere is not its to change. */
+async function executeAround<Tx>(
+  job: DeclaredJob<Tx>,
+  middleware: readonly Middleware<Tx>[],
+  namespace: string,
+  handle: RunHandle<Tx>,
+): Promise<unknown> {
+  const { input, policy } = handle.started
+  if (job.isTarget && policy.guarantee === 'exactly-once') throw notTransactional(job.name)
+  const read = job.schema === undefined ? copyJson(input) : await readInput(job.name, job.schema, input)
+  const run = createRun(handle, read, namespace)
+  const call = async (): Promise<unknown> => noteParked(handle, job.handler(run))
+  const chain = middleware.reduceRight<() => Promise<unknown>>((next, around) => async () => around(run, next), call)
+  return chain()
+}
+
+/**
+ * Whatever middleware makes of the value: that the work goes on elsewhere is not its to change. A handler that returns nothing, or
+ * nothing that could be a promise, has ended.
+ */
 function noteParked<Tx>(handle: RunHandle<Tx>, value: unknown): unknown {
-  if (value instanceof Parked) handle.park(value.parkMs)
-  return value
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value
+  return Promise.resolve(value).then((returned) => {
+    if (returned instanceof Parked) handle.park(returned.parkMs)
+    return returned
+  })
 }
 
 /** Validated when it was stored, and again here: the schema may have changed since. */

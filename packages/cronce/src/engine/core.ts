@@ -135,9 +135,8 @@ export class Core<Tx = unknown> {
     this.recent.applied(decision)
     const { state } = decision.change
     if (state !== null) this.nextLook.written(state)
-    const { routine } = decision
     const { emit, hears } = this.parts
-    if (routine === undefined || routine.some(hears)) for (const event of decision.events) emit(event)
+    for (const event of decision.heard?.(hears) ?? decision.events) emit(event)
   }
 
   /** When the store last failed, by the monotonic clock. */

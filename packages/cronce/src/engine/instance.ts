@@ -59,7 +59,7 @@ export class Instance<Tx = unknown> {
     const core = this.#core as Core
     this.#decider = new DueDecider(core)
     this.#looks = new Looks(core, this.#decider)
-    this.#claims = new Claims(core, this.#decider, (started) => void this.#run(started))
+    this.#claims = new Claims(core, this.#decider, (started) => this.#run(started, null, () => {}))
     this.#settler = new Settler(core)
     this.#notes = new NoteKeeper(core)
     this.#peers = new PeerWatch(core, state.fleet)
@@ -91,19 +91,20 @@ export class Instance<Tx = unknown> {
     return this.#looks.end(look, results, claim.left)
   }
 
-  /** A run, from its applied claim to its acknowledged settlement. Never rejects. */
-  async #run(started: StartedRun, exclusive: ExclusiveRun<Tx> | null = null): Promise<Settled> {
+  /** A run, from its applied claim to its acknowledged settlement, when `onSettled` is called. */
+  #run(started: StartedRun, exclusive: ExclusiveRun<Tx> | null, onSettled: (settled: Settled) => void): void {
+    const core = this.#core
     // Known here as long as this instance holds it: run/run-table.ts.
-    const run = new ExecutedRun(this.#core.parts.clock, started, exclusive?.kind ?? null)
-    this.#core.runs.add(run)
-    try {
-      // The handler, with its signal, timeout and handle: run/execute.ts, run/run-handle.ts.
-      const ended = await execute(this.#core, run, this.#notes, exclusive)
+    const run = new ExecutedRun(core.parts.clock, started, exclusive?.kind ?? null)
+    core.runs.add(run)
+    // The handler, with its signal, timeout and handle: run/execute.ts, run/run-handle.ts.
+    execute(core, run, this.#notes, exclusive, (ended) => {
       // What is recorded: run/settlement.ts. Written in batches: run/settle.ts, policy/end/settle.ts, store.apply.
-      return await settleRun(this.#core, run, ended, this.#settler)
-    } finally {
-      release(this.#core, run)
-    }
+      settleRun(core, run, ended, this.#settler, (settled) => {
+        release(core, run)
+        onSettled(settled)
+      })
+    })
   }
 
   /** The jobs of the runs that this instance is executing, one entry for each run. Not the work of locks and elections. */
@@ -241,9 +242,9 @@ export class Instance<Tx = unknown> {
     const taken = await claimFire(this.#core as Core, wanted, kind)
     if (taken.kind !== 'taken') return taken
     const exclusive = new ExclusiveWork(taken.started.record.job, kind, work)
-    const ended: Promise<Finished<Value>> = this.#run(taken.started, exclusive).then((settled) =>
-      exclusive.finish(settled),
-    )
+    const ended = new Promise<Finished<Value>>((resolve) => {
+      this.#run(taken.started, exclusive, (settled) => resolve(exclusive.finish(settled)))
+    })
     return { kind: 'begun', started: taken.started, ended }
   }
 

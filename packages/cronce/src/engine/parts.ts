@@ -44,8 +44,8 @@ export type SyncPoint =
 
 export interface Job<Tx = unknown> {
   readonly name: string
-  /** Calls the target. Whatever it throws becomes the run's error. */
-  readonly execute: (run: RunHandle<Tx>) => Promise<unknown>
+  /** Calls the target. Whatever it throws becomes the run's error. Unless it returns a promise, the target has ended. */
+  readonly execute: (run: RunHandle<Tx>) => unknown
   /** Whether an error is worth another run. */
   readonly retryable: (error: unknown) => boolean
 }

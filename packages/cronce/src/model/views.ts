@@ -4,7 +4,8 @@ import { isRunning, type OpenFire, type RunningFire, type ScheduleState } from '
 // Fires and runs as they are listed: what is open comes from the state of its schedule, what has ended from the history.
 
 export function viewOpenFire({ id, definition }: Pick<ScheduleState, 'id' | 'definition'>, fire: OpenFire): FireRecord {
-  return {
+  const { own, asked } = fire
+  const record: FireRecord = {
     schedule: id,
     dueAt: fire.dueAt,
     nonce: fire.nonce,
@@ -15,15 +16,16 @@ export function viewOpenFire({ id, definition }: Pick<ScheduleState, 'id' | 'def
     plannedAt: fire.plannedAt,
     readyAt: fire.readyAt,
     attempt: fire.attempt,
-    input: fire.own === null ? null : fire.own.input,
-    ...(fire.own !== null && fire.own.input === null ? { givenNull: true } : {}),
-    ...(fire.asked === undefined ? {} : { asked: fire.asked }),
+    input: own === null ? null : own.input,
     ending: null,
     endedAt: null,
     number: null,
     expiresAt: null,
     range: null,
   }
+  if (own === null && asked === undefined) return record
+  const isGivenNull = own !== null && own.input === null
+  return { ...record, ...(isGivenNull ? { givenNull: true } : {}), ...(asked === undefined ? {} : { asked }) }
 }
 
 export function viewOpenRun(
@@ -31,7 +33,7 @@ export function viewOpenRun(
   fire: RunningFire,
 ): RunRecord {
   const { run } = fire
-  return {
+  const record: RunRecord = {
     schedule: id,
     dueAt: fire.dueAt,
     nonce: fire.nonce,
@@ -42,7 +44,6 @@ export function viewOpenRun(
     instance: run.instance,
     startedAt: run.startedAt,
     readyAt: fire.readyAt,
-    ...(run.cause === undefined ? {} : { cause: run.cause }),
     cancel: run.cancel,
     number: null,
     ending: null,
@@ -50,6 +51,7 @@ export function viewOpenRun(
     error: null,
     result: null,
   }
+  return run.cause === undefined ? record : { ...record, cause: run.cause }
 }
 
 /** The fire that ended with this line, which is its final one. */

@@ -41,8 +41,8 @@ export interface Decision {
   readonly started: readonly StartedRun[]
   /** What to report once it is applied. */
   readonly events: readonly CronceEvent[]
-  /** The types of the events, if they report nothing but the ordinary course: without a listener they need not be made. */
-  readonly routine?: readonly EventType[]
+  /** Those of the events that are heard: events that report the ordinary course need not be made without a listener. */
+  heard?(hears: (type: EventType) => boolean): readonly CronceEvent[]
 }
 
 /** All that an instance needs to execute a run. */

@@ -317,10 +317,16 @@ function count(open: readonly OpenFire[], isCounted: (fire: OpenFire) => boolean
 }
 
 function assertSame(plain: Decision, decision: Decision | Stale | null): void {
-  const { change, started, events, routine } = plain
+  const { change, started, events } = plain
   assert.deepEqual({ change, started, events }, decision, 'the shortcut decides what the policy decides')
+  for (const event of events) {
+    assert.deepEqual(
+      plain.heard?.((type) => type === event.type),
+      [event],
+    )
+  }
   assert.deepEqual(
-    routine,
-    events.map(({ type }) => type),
+    plain.heard?.(() => false),
+    [],
   )
 }

@@ -7,7 +7,7 @@ import type { OpenFire, OpenRun, ScheduleState } from '../../src/model/schedule.
 import { makeToken } from '../../src/model/token.ts'
 import { readLine, writeLine } from '../../src/store/redis/history-line.ts'
 import { memberOf, packToken, readToken, scheduleOf } from '../../src/store/redis/keys.ts'
-import { readOpen, readState, wakeAtOf, writeState } from '../../src/store/redis/state-line.ts'
+import { readOpen, readState, writeState } from '../../src/store/redis/state-line.ts'
 import { schedule } from '../../src/testing/conformance/samples.ts'
 import { caseScale } from '../case-count.ts'
 
@@ -82,7 +82,6 @@ test('a line of a schedule is read as it was written', () => {
       const line = `7 3 1 - - ${state.tokens} ${state.ended} ${writeState(state)}`
       assert.deepEqual(readState('s', line, state), state)
       assert.deepEqual(readOpen(line), state.open)
-      assert.equal(wakeAtOf(line.split(/[ \n]/, 10)), state.wakeAt)
     }),
     RUNS,
   )

@@ -29,6 +29,8 @@ export interface Claim {
   readonly left: LeftForLater
 }
 
+type MaybeDecision = Decision | 'stop' | null
+
 /** Schedules that are not due yet and can't be claimed before, and when the first of them is due. */
 export interface LeftForLater {
   readonly count: number
@@ -54,18 +56,7 @@ export class DueDecider {
     let left = room
     let idle = core.runs.working === 0
     const later: Instant[] = []
-    const decisions = await this.#each(due, Number.POSITIVE_INFINITY, async (state) => {
-      if (left === 0) return 'stop'
-      if (!hasJobOf(core, state)) return null
-      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true }
-      if (state.wakeAt !== null && state.wakeAt > due.now) {
-        const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
-        if (ahead === null) later.push(state.wakeAt)
-        else left--
-        return ahead
-      }
-      if (awaitsEnd(core, state, due.now)) return null
-      const existing = await this.#existingOf(state)
+    const decideDue = (state: ScheduleState, claimant: Claimant, existing: readonly FireRecord[]): Decision | null => {
       const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
       if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
       left -= decision.started.length
@@ -73,6 +64,19 @@ export class DueDecider {
       // A suspect fire runs alone: what else is due waits, or a peer takes it.
       if (decision.started.some(({ suspect }) => suspect)) left = 0
       return decision
+    }
+    const decisions = await this.#each(due, Number.POSITIVE_INFINITY, (state) => {
+      if (left === 0) return 'stop'
+      if (!hasJobOf(core, state)) return null
+      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true }
+      if (state.wakeAt === null || state.wakeAt <= due.now) {
+        if (awaitsEnd(core, state, due.now)) return null
+        return this.#withExisting(state, (existing) => decideDue(state, claimant, existing))
+      }
+      const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
+      if (ahead === null) later.push(state.wakeAt)
+      else left--
+      return ahead
     })
     return {
       number,
@@ -89,11 +93,12 @@ export class DueDecider {
     const core = this.#core
     const planner = oneByOne ? { instance: core.fleet.instance, claim: 0, room: 0, idle: false, oneByOne } : null
     const context = core.context(due)
-    const decisions = await this.#each(due, BATCH, async (state) => {
+    const decisions = await this.#each(due, BATCH, (state) => {
       if (awaitsEnd(core, state, due.now)) return null
-      const existing = await this.#existingOf(state)
-      const decision = core.failing.try(state, () => advance(state, context, planner, existing))
-      return decision === null || isOnlyPostponed(state, decision) ? null : decision
+      return this.#withExisting(state, (existing) => {
+        const decision = core.failing.try(state, () => advance(state, context, planner, existing))
+        return decision === null || isOnlyPostponed(state, decision) ? null : decision
+      })
     })
     if (decisions.length === 0) return false
     const changes = decisions.map(({ change }) => change)
@@ -121,7 +126,7 @@ export class DueDecider {
   async #each(
     { schedules }: Pick<Due, 'schedules'>,
     most: number,
-    decide: (state: ScheduleState) => Promise<Decision | 'stop' | null>,
+    decide: (state: ScheduleState) => MaybeDecision | Promise<MaybeDecision>,
   ): Promise<Decision[]> {
     const { clock } = this.#core.parts
     const newest = newestZoneData(this.#core)
@@ -130,17 +135,25 @@ export class DueDecider {
     for (const state of schedules) {
       if (decisions.length === most || (decisions.length > 0 && clock.mono() - startedAt > DECIDING_MS)) break
       if (!mayPlan(state, this.#core.settings.zoneData, newest(state.definition.job))) continue
-      const decision = await decide(state)
+      const deciding = decide(state)
+      // Only a backfill has something to wait for.
+      const decision = deciding instanceof Promise ? await deciding : deciding
       if (decision === 'stop') break
       if (decision !== null) decisions.push(decision)
     }
     return decisions
   }
 
-  /** What is on record where the schedule's backfill goes on, and what was in the way before. */
-  async #existingOf(state: ScheduleState): Promise<readonly FireRecord[]> {
+  /** `decide` gets what is on record where the schedule's backfill goes on, and what was in the way before. */
+  #withExisting<Value>(
+    state: ScheduleState,
+    decide: (existing: readonly FireRecord[]) => Value,
+  ): Value | Promise<Value> {
     const found = this.#onRecord.get(state.id) ?? NOTHING
-    if (state.backfills.length === 0) return found
+    return state.backfills.length === 0 ? decide(found) : this.#loadBackfilled(state, found).then(decide)
+  }
+
+  async #loadBackfilled(state: ScheduleState, found: readonly FireRecord[]): Promise<readonly FireRecord[]> {
     const { failing, parts } = this.#core
     const stretch = failing.try(state, () => nextBackfillStretch(state))
     if (stretch === null) return found
@@ -186,6 +199,7 @@ function newestZoneData(core: Core): (job: string) => string {
   const newer = core.fleet.peers.filter(
     (peer) => peer.zoneData > own && takesNew(peer) && peer.app === core.settings.app,
   )
+  if (newer.length === 0) return () => own
   return (job) =>
     newer.reduce((newest, { zoneData, jobs }) => (zoneData > newest && jobs.includes(job) ? zoneData : newest), own)
 }

@@ -1,8 +1,8 @@
-import { ending } from '../../model/outcome.ts'
 import type { HeldRun } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { aboutRun, type LocalRun } from '../run/run-table.ts'
 import type { Settler } from '../run/settle.ts'
+import { handBack } from '../run/settlement.ts'
 
 /**
  * Compares, at every heartbeat, the runs that the store says this instance holds with the runs that it executes. A run that this instance
@@ -32,9 +32,8 @@ export class Reconciler {
     }
     for (const { schedule, token } of held) {
       if (!unknown.has(`${token} ${schedule}`) || !this.#doubtful.has(`${token} ${schedule}`)) continue
-      const nothing = { error: null, result: null, retryable: false }
-      // Not awaited: it never rejects, and a run that is gone by then needs nothing.
-      void this.#settler.add(schedule, { token, ending: ending('handed-back'), ...nothing, handBack: 'not-started' })
+      // A run that is gone by then needs nothing.
+      this.#settler.add(schedule, handBack(token, 'not-started'), true, () => {})
     }
     this.#doubtful = unknown
     this.#fenceUnheld(held, sentAt)

@@ -2,35 +2,35 @@ import { epochOf } from '../../model/token.ts'
 import { isOnTime } from '../../policy/plan/misfire.ts'
 import type { Core } from '../core.ts'
 import { leaseHolds } from '../fleet/trust.ts'
-import type { Job, RunHandle } from '../parts.ts'
+import type { Job } from '../parts.ts'
 import type { ExclusiveRun } from './exclusive-run.ts'
-import { type ExecutedRun, type GAVE_UP, NOT_STARTED } from './local-run.ts'
+import { type ExecutedRun, NOT_STARTED } from './local-run.ts'
 import type { NoteKeeper } from './notes.ts'
 import { runHandle } from './run-handle.ts'
 import { aboutRun } from './run-table.ts'
 import type { Ended } from './settlement.ts'
 
-/** Calls the handler of a run and waits for its end, unless the run may not start any more. Never rejects. */
-export async function execute<Tx>(
+/**
+ * Calls the handler of a run, unless the run may not start any more, and `onEnd` once when it has ended. A run that has nothing to wait
+ * for makes no promise besides its handler's.
+ */
+export function execute<Tx>(
   core: Core<Tx>,
   run: ExecutedRun,
   notes: NoteKeeper,
   exclusive: ExclusiveRun<Tx> | null,
-): Promise<Ended> {
-  await core.parts.sync('run:starting')
-  const job = exclusive?.job ?? jobOf(core, run.started.record.job)
-  if (job === undefined || !(await mayStart(core, run))) return NOT_STARTED
-  if (run.started.isAhead && !(await startAtDueTime(core as Core, run))) return NOT_STARTED
-  run.retryable = job.retryable
-  watchTimeout(run)
-  run.isExecuting = true
-  const ended = await handlerEnd(run, job, runHandle(core, run, notes))
-  // A handler may not wait for its own transaction, which settles the fire, or leaves that to us.
-  if (run.transaction !== null) await unlessGivenUp(run, run.transaction)
-  run.end()
-  await core.parts.sync('run:returned')
-  if (notes.has(run)) await notes.flush(run)
-  return ended
+  onEnd: (ended: Ended) => void,
+): void {
+  const start = (isAllowed: boolean): void => {
+    const job = exclusive?.job ?? jobOf(core, run.started.record.job)
+    if (!isAllowed || job === undefined) onEnd(NOT_STARTED)
+    else callHandler(core, run, notes, job, onEnd)
+  }
+  const held = core.parts.sync('run:starting')
+  const isPlain = held === undefined && run.started.isAhead !== true
+  const isAllowed = isPlain ? mayStart(core, run) : waitForStart(core as Core, run, held)
+  if (typeof isAllowed === 'boolean') start(isAllowed)
+  else void isAllowed.then(start)
 }
 
 function jobOf<Tx>({ parts, deploys: { renamedJobs } }: Core<Tx>, name: string): Job<Tx> | undefined {
@@ -38,9 +38,24 @@ function jobOf<Tx>({ parts, deploys: { renamedJobs } }: Core<Tx>, name: string):
 }
 
 /** Asked right before the start: the claim's answer may have taken longer than the lease. */
-async function mayStart<Tx>(core: Core<Tx>, run: ExecutedRun): Promise<boolean> {
-  const isHeld = await leaseHolds(core)
+function mayStart<Tx>(core: Core<Tx>, run: ExecutedRun): boolean | Promise<boolean> {
+  const isHeld = leaseHolds(core)
+  return typeof isHeld === 'boolean' ? isStillOurs(core, run, isHeld) : mayStartIfHeld(core, run, isHeld)
+}
+
+async function mayStartIfHeld<Tx>(core: Core<Tx>, run: ExecutedRun, held: Promise<boolean>): Promise<boolean> {
+  return isStillOurs(core, run, await held)
+}
+
+function isStillOurs<Tx>(core: Core<Tx>, run: ExecutedRun, isHeld: boolean): boolean {
   return isHeld && !core.stopping && core.fleet.instance === run.instance
+}
+
+/** Waits for what keeps the run from starting at once. False: it must not start any more. */
+async function waitForStart(core: Core, run: ExecutedRun, held: Promise<void> | void): Promise<boolean> {
+  await held
+  if (!(await mayStart(core, run))) return false
+  return run.started.isAhead !== true || startAtDueTime(core, run)
 }
 
 /** Waits until a run that was claimed ahead is due. False: it must not start any more. */
@@ -61,26 +76,63 @@ async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
   return true
 }
 
-/** What `doing` resolves to, which never rejects, unless the run is given up before. */
-function unlessGivenUp<Value>(run: ExecutedRun, doing: Promise<Value>): Promise<Value | typeof GAVE_UP> {
-  return new Promise((resolve) => {
-    run.onGiveUp(resolve)
-    void doing.then(resolve)
-  })
+/** Whatever user code returns or throws becomes a value. */
+function callHandler<Tx>(
+  core: Core<Tx>,
+  run: ExecutedRun,
+  notes: NoteKeeper,
+  job: Job<Tx>,
+  onEnd: (ended: Ended) => void,
+): void {
+  run.retryable = job.retryable
+  watchTimeout(run)
+  let hasEnded = false
+  const end = (ended: Ended): void => {
+    // A handler that was given up may still return.
+    if (hasEnded) return
+    hasEnded = true
+    afterHandler(core, run, notes, () => onEnd(ended))
+  }
+  run.onGiveUp(end)
+  run.isExecuting = true
+  let value: unknown
+  try {
+    value = job.execute(runHandle(core, run, notes))
+  } catch (error) {
+    end({ kind: 'threw', error })
+    return
+  }
+  if (value instanceof Promise) {
+    value.then(
+      (returned: unknown) => end({ kind: 'returned', value: returned }),
+      (error: unknown) => end({ kind: 'threw', error }),
+    )
+  } else end({ kind: 'returned', value })
 }
 
-/** Whatever user code returns or throws becomes a value. */
-function handlerEnd<Tx>(run: ExecutedRun, job: Job<Tx>, handle: RunHandle<Tx>): Promise<Ended> {
+/** Ends the run once its transaction has ended, and writes its last notes. */
+function afterHandler<Tx>(core: Core<Tx>, run: ExecutedRun, notes: NoteKeeper, then: () => void): void {
+  const over = (): void => {
+    run.end()
+    const held = core.parts.sync('run:returned')
+    if (held === undefined && !notes.has(run)) then()
+    else void flushNotes(run, notes, held).then(then)
+  }
+  // A handler may not wait for its own transaction, which settles the fire, or leaves that to us.
+  if (run.transaction === null) over()
+  else void unlessGivenUp(run, run.transaction).then(over)
+}
+
+async function flushNotes(run: ExecutedRun, notes: NoteKeeper, held: Promise<void> | void): Promise<void> {
+  await held
+  if (notes.has(run)) await notes.flush(run)
+}
+
+/** Resolves when `doing` does, which never rejects, or when the run is given up before. */
+function unlessGivenUp(run: ExecutedRun, doing: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    run.onGiveUp(resolve)
-    try {
-      job.execute(handle).then(
-        (value) => resolve({ kind: 'returned', value }),
-        (error: unknown) => resolve({ kind: 'threw', error }),
-      )
-    } catch (error) {
-      resolve({ kind: 'threw', error })
-    }
+    run.onGiveUp(() => resolve())
+    void doing.then(resolve)
   })
 }
 

@@ -1,3 +1,4 @@
+import type { Change } from '../../model/change.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Decision } from '../../policy/decision.ts'
 
@@ -24,7 +25,7 @@ export function knownStates(): KnownStates {
   const known = new Map<string, { runs: number; last: KnownState | undefined }>()
   return {
     applied({ change, started }) {
-      const { id, state, epoch } = change
+      const { id, state } = change
       let entry = known.get(id)
       if (entry === undefined) {
         if (started.length === 0) return
@@ -34,7 +35,7 @@ export function knownStates(): KnownStates {
       entry.runs += started.length
       // Answers may overtake each other. A schedule that is new has a version that only the store knows, but no runs.
       const isNewer = state === null || entry.last === undefined || isAfter(change, entry.last)
-      if (isNewer) entry.last = state === null ? undefined : { state, epoch }
+      if (isNewer) entry.last = isKnown(change) ? change : undefined
     },
     find: (schedule) => known.get(schedule)?.last,
     released(schedule) {
@@ -44,6 +45,11 @@ export function knownStates(): KnownStates {
   }
 }
 
-function isAfter({ version, epoch }: Decision['change'], last: KnownState): boolean {
+/** A change says what is known of its schedule, unless it removes that. */
+function isKnown(change: Change): change is Change & KnownState {
+  return change.state !== null
+}
+
+function isAfter({ version, epoch }: Change, last: KnownState): boolean {
   return epoch > last.epoch || (epoch === last.epoch && version >= last.state.version)
 }

@@ -12,6 +12,10 @@ export const GAVE_UP = { kind: 'gave-up' } as const
 /** The handler was not called. */
 export const NOT_STARTED = { kind: 'not-started' } as const
 
+function always(): boolean {
+  return true
+}
+
 /** A run on this instance. Signals and waits are made when they are first asked for, because most runs end without them. */
 export class ExecutedRun implements LocalRun {
   readonly started: StartedRun
@@ -25,7 +29,7 @@ export class ExecutedRun implements LocalRun {
   /** The store has acknowledged its end, so it is known when the schedule is due again. */
   isOnRecord = false
   /** Whether an error of its handler is worth another run. */
-  retryable: (error: unknown) => boolean = () => true
+  retryable: (error: unknown) => boolean = always
   /** Its end gives other jobs a place in a fleet-wide limit. */
   freesPlace = false
   doing: Set<string> | null = null
@@ -39,7 +43,7 @@ export class ExecutedRun implements LocalRun {
   #controller: AbortController | null = null
   #waiting: AbortController | null = null
   #isGivenUp = false
-  #tellers: ((gaveUp: typeof GAVE_UP) => void)[] | null = null
+  #onGiveUp: ((gaveUp: typeof GAVE_UP) => void) | null = null
 
   constructor(clock: Clock, started: StartedRun, exclusive: ExclusiveKind | null) {
     this.started = started
@@ -67,14 +71,13 @@ export class ExecutedRun implements LocalRun {
 
   giveUp(): void {
     this.#isGivenUp = true
-    for (const tell of this.#tellers?.splice(0) ?? []) tell(GAVE_UP)
+    this.#onGiveUp?.(GAVE_UP)
   }
 
-  /** Calls `tell` when the run is given up; at once, if it has been. */
+  /** Calls `tell` when the run is given up; at once, if it has been. Only the last `tell` is called. */
   onGiveUp(tell: (gaveUp: typeof GAVE_UP) => void): void {
     if (this.#isGivenUp) tell(GAVE_UP)
-    else if (this.#tellers === null) this.#tellers = [tell]
-    else this.#tellers.push(tell)
+    else this.#onGiveUp = tell
   }
 
   /** Waits, but not longer than the handler takes. True: the handler has not ended. */

@@ -51,9 +51,9 @@ export interface RunTable {
 }
 
 export function runTable(): RunTable {
-  const runs = new Set<LocalRun>()
   /** Few schedules have more than one at a time. */
   const bySchedule = new Map<string, readonly LocalRun[]>()
+  let size = 0
   let exclusive = 0
   let waiting: (() => void)[] = []
   return {
@@ -61,28 +61,34 @@ export function runTable(): RunTable {
       const { schedule } = run.started.record
       const others = bySchedule.get(schedule)
       bySchedule.set(schedule, others === undefined ? [run] : [...others, run])
+      size++
       if (run.exclusive !== null) exclusive++
-      runs.add(run)
     },
     remove(run) {
       const { schedule } = run.started.record
-      const others = bySchedule.get(schedule)?.filter((other) => other !== run) ?? []
-      if (others.length > 0) bySchedule.set(schedule, others)
-      else bySchedule.delete(schedule)
-      if (runs.delete(run) && run.exclusive !== null) exclusive--
-      if (runs.size > 0) return
+      const runs = bySchedule.get(schedule)
+      if (runs === undefined || !runs.includes(run)) return
+      if (runs.length === 1) bySchedule.delete(schedule)
+      else
+        bySchedule.set(
+          schedule,
+          runs.filter((other) => other !== run),
+        )
+      size--
+      if (run.exclusive !== null) exclusive--
+      if (size > 0) return
       for (const resolve of waiting) resolve()
       waiting = []
     },
     find: (schedule, token) => bySchedule.get(schedule)?.find(({ started }) => started.record.token === token),
-    all: () => [...runs],
+    all: () => [...bySchedule.values()].flat(),
     get size() {
-      return runs.size
+      return size
     },
     get working() {
-      return runs.size - exclusive
+      return size - exclusive
     },
-    empty: () => (runs.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    empty: () => (size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   }
 }
 

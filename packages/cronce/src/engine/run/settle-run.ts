@@ -5,27 +5,32 @@ import { aboutRun, type ExclusiveKind } from './run-table.ts'
 import type { Settled, Settler } from './settle.ts'
 import { type Ended, settlementOf } from './settlement.ts'
 
-/** Records how a run ended, unless its own transaction has. Resolves when the store has acknowledged it. Never rejects. */
-export async function settleRun<Tx>(
+/** Records how a run ended, unless its own transaction has. Calls `onSettled` when the store has acknowledged it. */
+export function settleRun<Tx>(
   core: Core<Tx>,
   run: ExecutedRun,
   ended: Ended,
   settler: Settler,
-): Promise<Settled> {
+  onSettled: (settled: Settled) => void,
+): void {
   run.isOnRecord = run.committed
-  if (run.committed) return 'settled'
+  if (run.committed) {
+    onSettled('settled')
+    return
+  }
   run.settling = ended.kind !== 'not-started'
   if (ended.kind === 'gave-up') core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
   const settlement = settlementOf(core as Core, run, ended)
   const wake = settlement.handBack !== null || wakesWaiters(run.exclusive, core.parts.store.info)
   // Before the run ends, so that the look that follows also sees the jobs that wait for its place.
   freePlaces(core, run)
-  const settled = await settler.add(run.started.record.schedule, settlement, wake)
-  run.isOnRecord = settled === 'settled'
-  // A transaction that was given up may have been committed after all: then the run was not overtaken.
-  const isFenced = settled === 'stale' && !run.committed && ended.kind !== 'not-started'
-  if (isFenced) core.parts.emit({ type: 'run.fenced', refused: 'settle', ...aboutRun(run) })
-  return settled
+  settler.add(run.started.record.schedule, settlement, wake, (settled) => {
+    run.isOnRecord = settled === 'settled'
+    // A transaction that was given up may have been committed after all: then the run was not overtaken.
+    const isFenced = settled === 'stale' && !run.committed && ended.kind !== 'not-started'
+    if (isFenced) core.parts.emit({ type: 'run.fenced', refused: 'settle', ...aboutRun(run) })
+    onSettled(settled)
+  })
 }
 
 /** The run is no longer this instance's. */

@@ -19,7 +19,7 @@ export type Settled = 'settled' | 'stale' | 'lost'
 interface Item extends Suspect {
   readonly schedule: string
   readonly wake: boolean
-  readonly resolve: (result: Settled) => void
+  readonly onSettled: (result: Settled) => void
   isDone: boolean
   /** The decision that was sent last. It may have been written, if only its answer was lost. */
   sent: Decision | null
@@ -42,25 +42,23 @@ export class Settler {
   }
 
   /**
-   * Resolves to what became of it once the store has answered; `lost` if the engine was stopped before that. `wake`: wake the peers at
-   * once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
+   * Calls `onSettled` with what became of it once the store has answered; with `lost` if the engine was stopped before that. `wake`: wake
+   * the peers at once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
    */
-  add(schedule: string, settlement: Settlement, wake = settlement.handBack !== null): Promise<Settled> {
-    return new Promise((resolve) => {
-      const item = {
-        schedule,
-        settlement,
-        wake,
-        resolve,
-        isDone: false,
-        sent: null,
-        most: BATCH,
-        refusals: 0,
-        bare: null,
-      }
-      this.#queue.push(item)
-      this.#kick()
-    })
+  add(schedule: string, settlement: Settlement, wake: boolean, onSettled: (result: Settled) => void): void {
+    const item: Item = {
+      schedule,
+      settlement,
+      wake,
+      onSettled,
+      isDone: false,
+      sent: null,
+      most: BATCH,
+      refusals: 0,
+      bare: null,
+    }
+    this.#queue.push(item)
+    this.#kick()
   }
 
   /** Resolves when nothing is left to settle. */
@@ -120,14 +118,14 @@ export class Settler {
   }
 
   #drop(): void {
-    for (const item of this.#queue) item.resolve('lost')
+    for (const item of this.#queue) item.onSettled('lost')
     this.#queue = []
   }
 }
 
 function conclude(item: Item, result: 'settled' | 'stale'): void {
   item.isDone = true
-  item.resolve(result)
+  item.onSettled(result)
 }
 
 async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promise<void> {

@@ -35,14 +35,20 @@ export function handBack(token: string, started: 'started' | 'not-started'): Set
   return { token, ending: ending('handed-back'), error: null, result: null, retryable: false, handBack: started }
 }
 
+const COMPLETED = ending('completed')
+
 function returned({ started, parkMs }: ExecutedRun, value: unknown): Settlement {
   const { token } = started.record
-  const completed = { token, ending: ending('completed'), error: null, retryable: false, handBack: null }
-  if (parkMs !== null) return { ...completed, result: null, parkMs }
+  const result = parkMs === null ? keptResult(value) : null
+  const settlement = { token, ending: COMPLETED, error: null, result, retryable: false, handBack: null }
+  return parkMs === null ? settlement : { ...settlement, parkMs }
+}
+
+/** A result that is too large is cut, not refused: the run has succeeded. */
+function keptResult(value: unknown): Json {
+  if (value === undefined) return null
   const result = toJson(value, LIMITS.result)
-  // A result that is too large is cut, not refused: the run has succeeded.
-  const kept: Json = result.kind === 'json' ? result.json : `[cut: ${cut(result.problem, 200)}]`
-  return { ...completed, result: kept }
+  return result.kind === 'json' ? result.json : `[cut: ${cut(result.problem, 200)}]`
 }
 
 function failed({ started, aborted, retryable }: ExecutedRun, thrown: unknown): Settlement {

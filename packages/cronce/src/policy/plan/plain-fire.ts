@@ -5,11 +5,10 @@ import { DEFAULT_POLICY, keepAtLeastMs, type PolicyChoices, policyOf } from '../
 import type { HistoryRecord } from '../../model/record.ts'
 import type { Instant, RunningFire, ScheduleState } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
-import { viewOpenFire, viewOpenRun } from '../../model/views.ts'
+import { viewOpenRun } from '../../model/views.ts'
 import { trigger } from '../../trigger/from-data.ts'
 import type { Claimant, Context, Decision, StartedRun } from '../decision.ts'
 import { TRIM_EVERY } from '../draft.ts'
-import { withStart } from '../end/claimed-ahead.ts'
 import { keepMs } from '../end/retention.ts'
 import type { Settlement } from '../end/settle.ts'
 import { lastAfter } from '../fires.ts'
@@ -124,7 +123,7 @@ function claimPlain(
     limits: NONE,
     trim: null,
   }
-  return new PlainClaim(change, isAhead, {
+  const run: StartedRun = {
     record: viewOpenRun(state, fire),
     fire,
     kind: 'scheduled',
@@ -132,8 +131,8 @@ function claimPlain(
     policy: policyOf(policy),
     previous: state.last,
     suspect: false,
-    ...(isAhead ? { isAhead: true } : {}),
-  })
+  }
+  return new PlainClaim(change, isAhead, isAhead ? { ...run, isAhead } : run)
 }
 
 /** Nothing else is open or uncommon, and the instant is the schedule's and on time. */
@@ -144,8 +143,9 @@ function hasPlainInstant(state: ScheduleState, dueAt: Instant, now: Instant): bo
   return isOnTime(policy.misfire ?? DEFAULT_POLICY.misfire, now - dueAt)
 }
 
+const all = (): boolean => true
+
 class PlainClaim implements Decision {
-  static readonly #routine = ['fire.planned', 'run.started'] as const
   readonly change: Change
   readonly started: readonly [StartedRun]
   readonly #isAhead: boolean
@@ -156,42 +156,60 @@ class PlainClaim implements Decision {
     this.#isAhead = isAhead
   }
 
-  get routine(): readonly EventType[] {
-    return PlainClaim.#routine
+  get events(): readonly CronceEvent[] {
+    return this.heard(all)
   }
 
-  get events(): readonly CronceEvent[] {
-    const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
-    const planned: CronceEvent = { type: 'fire.planned', schedule, job, dueAt, nonce }
+  heard(hears: (type: EventType) => boolean): readonly CronceEvent[] {
+    const isPlannedHeard = hears('fire.planned')
     // The engine emits the start of a run that was claimed ahead when it starts.
-    if (this.#isAhead) return [planned]
+    const isStartHeard = !this.#isAhead && hears('run.started')
+    if (!isPlannedHeard && !isStartHeard) return NONE
+    const { schedule, job, dueAt, nonce, token, attempt, instance, startedAt, readyAt } = this.started[0].record
+    const events: CronceEvent[] = []
+    if (isPlannedHeard) events.push({ type: 'fire.planned', schedule, job, dueAt, nonce })
     const lateness = { latenessMs: startedAt - readyAt, cause: null }
-    return [planned, { type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness }]
+    if (isStartHeard)
+      events.push({ type: 'run.started', schedule, job, dueAt, nonce, token, attempt, instance, ...lateness })
+    return events
   }
 }
 
 /** What `settle` answers for the success of the only open fire of a schedule. */
 export function settlePlain(state: ScheduleState, settlement: Settlement, context: Context): Decision | null {
   const { id: schedule, definition, nextAt, open, ended } = state
-  const [claimed] = open
-  if (claimed?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
-  const fire = withStart(claimed as RunningFire, settlement.startedAt)
+  const [fire] = open
+  if (fire?.run?.token !== settlement.token || open.length > 1 || nextAt === null || !isQuiet(state)) return null
+  if (!isOfSchedule(fire as RunningFire)) return null
   const { ending, error, result, handBack, parkMs } = settlement
   if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined) return null
   const number = ended + 1
   // Retention by count is looked after with this line.
   if (number % TRIM_EVERY === 0) return null
   const { now } = context
-  const { token, instance, startedAt, cause, cancel } = fire.run
+  const { token, instance, cancel } = fire.run
+  const { startedAt = fire.run.startedAt } = settlement
   const { dueAt } = fire
+  // Written out instead of made from `viewOpenFire`: objects that are put together from others cost several times as much.
   const line: HistoryRecord = {
-    ...viewOpenFire(state, fire),
+    schedule,
+    dueAt,
+    nonce: fire.nonce,
+    job: definition.job,
+    tenant: definition.tenant,
+    kind: fire.kind,
+    round: fire.round,
+    plannedAt: fire.plannedAt,
+    readyAt: fire.readyAt,
+    attempt: fire.attempt,
+    input: null,
     ending,
     endedAt: Math.max(now, startedAt),
     expiresAt: Math.max(now, dueAt) + keptMs(definition.policy),
     number,
+    range: null,
     isFinal: true,
-    run: { token, instance, startedAt, ...(cause === undefined ? {} : { cause }), cancel, error, result },
+    run: { token, instance, startedAt, cancel, error, result },
   }
   const changed: ScheduleState = {
     ...state,
@@ -218,7 +236,6 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
 }
 
 class PlainSettlement implements Decision {
-  static readonly #routine = ['run.ended', 'fire.ended'] as const
   readonly change: Change
   readonly started: readonly StartedRun[] = NONE
   readonly #line: HistoryRecord
@@ -228,20 +245,30 @@ class PlainSettlement implements Decision {
     this.#line = line
   }
 
-  get routine(): readonly EventType[] {
-    return PlainSettlement.#routine
+  get events(): readonly CronceEvent[] {
+    return this.heard(all)
   }
 
-  get events(): readonly CronceEvent[] {
+  heard(hears: (type: EventType) => boolean): readonly CronceEvent[] {
+    const isRunHeard = hears('run.ended')
+    const isFireHeard = hears('fire.ended')
+    if (!isRunHeard && !isFireHeard) return NONE
     const { schedule, job, dueAt, nonce, attempt, endedAt, ending, run } = this.#line
     const { outcome, reason, detail } = ending
-    const { token, instance, startedAt, error } = run!
-    const ended = { outcome, reason, durationMs: Math.max(0, endedAt - startedAt), error: copyJson(error) }
-    return [
-      { type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, ...ended },
-      { type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt },
-    ]
+    const events: CronceEvent[] = []
+    if (isRunHeard) {
+      const { token, instance, startedAt, error } = run!
+      const ended = { outcome, reason, durationMs: Math.max(0, endedAt - startedAt), error: copyJson(error) }
+      events.push({ type: 'run.ended', schedule, job, dueAt, nonce, token, attempt, instance, ...ended })
+    }
+    if (isFireHeard) events.push({ type: 'fire.ended', schedule, job, dueAt, nonce, outcome, reason, detail, attempt })
+    return events
   }
+}
+
+/** The fire has nothing of its own: input, policy and tenant are the schedule's, nobody asked for it, and it was not late. */
+function isOfSchedule({ own, asked, tenant, run }: RunningFire): boolean {
+  return own === null && asked === undefined && tenant === undefined && run.cause === undefined
 }
 
 /** Nothing but its next instant makes the schedule due, at that very instant. */

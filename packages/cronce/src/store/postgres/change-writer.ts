@@ -17,7 +17,8 @@ import type { Definitions } from './schedules.ts'
 /** How long peers believe that an instance holds runs after it said so. */
 const BUSY_MS = 60_000
 
-const NONE_WRITTEN: ReadonlySet<string> = new Set()
+const NONE_WRITTEN: readonly Change[] = []
+const APPLIED = { kind: 'applied' } as const
 
 /** What the statements of one `apply` have answered so far. */
 interface Progress {
@@ -58,11 +59,12 @@ export class ChangeWriter<Tx> {
     const judgements = await this.#judge(sound, options, progress)
     if (options.wake === true) wakeUp.ring()
     const send = tx === undefined ? asker.askMovable : asker.askIn(tx)
-    const rest = judgements.values()
+    let next = 0
     const results: ChangeResult[] = []
-    for (const [index, fire] of twins.entries()) {
-      const judgement = fire === null ? rest.next().value! : null
-      if (judgement === null) results.push({ kind: 'exists', fire: fire! })
+    for (let index = 0; index < changes.length; index++) {
+      const twin = twins[index]!
+      const judgement = twin === null ? judgements[next++]! : null
+      if (judgement === null) results.push({ kind: 'exists', fire: twin! })
       else if (judgement.kind === 'exists') results.push(await this.#resultOf(send, changes[index]!, judgement.place))
       else results.push(judgement)
     }
@@ -103,22 +105,23 @@ export class ChangeWriter<Tx> {
     const { asker, usesPlain } = this.#parts
     if (tx !== undefined) return this.#applyOn(asker.askIn(tx), changes, options, progress)
     const written = usesPlain ? await this.#applyPlain(changes, options, progress) : NONE_WRITTEN
-    const rest = changes.filter(({ id }) => !written.has(id))
-    if (rest.length === 0 && changes.length > 0) return changes.map(() => ({ kind: 'applied' }))
+    if (written.length === changes.length && changes.length > 0) return changes.map(() => APPLIED)
+    const isWritten = new Set(written)
     try {
+      const rest = changes.filter((change) => !isWritten.has(change))
       const judged = (await this.#applyGeneral(rest, options, progress)).values()
-      return changes.map(({ id }) => (written.has(id) ? { kind: 'applied' } : judged.next().value!))
+      return changes.map((change) => (isWritten.has(change) ? APPLIED : judged.next().value!))
     } catch (error) {
-      throw written.size > 0 ? partlyApplied(error) : error
+      throw written.length > 0 ? partlyApplied(error) : error
     }
   }
 
-  /** Answers the ids of the changes that were written on typed columns. */
+  /** Answers the changes that were written on typed columns. */
   async #applyPlain(
     changes: readonly Change[],
     options: ApplyOptions<Tx>,
     progress: Progress,
-  ): Promise<ReadonlySet<string>> {
+  ): Promise<readonly Change[]> {
     const { claimant, app } = options
     const { asker, namespace, statements, definitions } = this.#parts
     const plan = app === undefined ? planOf(changes, claimant?.instance ?? null, definitions) : null
@@ -139,12 +142,11 @@ export class ChangeWriter<Tx> {
       throw error
     }
     noteAnswer(progress, answer)
-    const keys = answer.keys === null ? null : new Set(answer.keys)
-    const written = answer.none ? [] : plan.changes.filter((_, index) => keys?.has(plan.keys[index]!) ?? true)
+    const written = writtenOf(plan, answer)
     if (busy !== null && written.length > 0) this.#saidBusyAt = performance.now()
     this.#noteWritten(written, finished, answer.kept ?? null)
     if (typeof answer.id === 'number') this.#claims.add(answer.id, written)
-    return new Set(written.map(({ id }) => id))
+    return written
   }
 
   #plainHeader(plan: Plan, options: ApplyOptions<Tx>, busy: string | null, finished: readonly number[]): object {
@@ -271,6 +273,13 @@ export class ChangeWriter<Tx> {
     const { values, ...statement } = selectFire(schema, namespace, fire)
     return fireOf(...(await asker.askStates<PageAnswer>(send, statement, values)))
   }
+}
+
+function writtenOf({ changes, keys }: Plan, answer: PlainAnswer): readonly Change[] {
+  if (answer.none) return NONE_WRITTEN
+  if (answer.keys === null) return changes
+  const written = new Set(answer.keys)
+  return changes.filter((_, index) => written.has(keys[index]!))
 }
 
 function noteAnswer(progress: Progress, answer: { readonly now: number; readonly renewed?: boolean }): void {

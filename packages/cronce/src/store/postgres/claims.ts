@@ -12,11 +12,14 @@ export class Claims {
 
   /** A row was written for these changes. */
   add(id: number, changes: readonly Change[]): void {
-    this.#schedules.set(id, new Set(changes.map((change) => change.id)))
+    const schedules = new Set<string>()
+    const only = [id]
     for (const change of changes) {
+      schedules.add(change.id)
       const claims = this.#claims.get(change.id)
-      this.#claims.set(change.id, claims === undefined ? [id] : [...claims, id])
+      this.#claims.set(change.id, claims === undefined ? only : [...claims, id])
     }
+    this.#schedules.set(id, schedules)
   }
 
   /** Rows that are over once these changes are written, and those that were over before. */
@@ -24,8 +27,9 @@ export class Claims {
     const finished = new Set(this.#finished)
     if (this.#schedules.size > 0) {
       const left = new Map<number, number>()
-      for (const { id } of changes.filter(endsRuns)) {
-        for (const claim of this.#claims.get(id) ?? []) {
+      for (const change of changes) {
+        if (!endsRuns(change)) continue
+        for (const claim of this.#claims.get(change.id) ?? []) {
           const rest = (left.get(claim) ?? this.#schedules.get(claim)!.size) - 1
           left.set(claim, rest)
           if (rest === 0) finished.add(claim)
@@ -40,7 +44,7 @@ export class Claims {
    * are offered again.
    */
   settled(changes: readonly Change[], finished: readonly number[] = [], kept: readonly number[] | null = null): void {
-    for (const { id } of changes.filter(endsRuns)) this.#settle(id)
+    for (const change of changes) if (endsRuns(change)) this.#settle(change.id)
     if (kept !== null) for (const claim of finished) if (!kept.includes(claim)) this.#finished.delete(claim)
   }
 

@@ -161,7 +161,8 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
 /** As `_column` reads it: what all of them have is sent once. */
 function column(values: readonly (number | string)[]): string {
   const [first] = values
-  return values.every((value) => value === first) ? `{${first}}` : `{${values.join()}}`
+  for (let index = 1; index < values.length; index++) if (values[index] !== first) return `{${values.join()}}`
+  return `{${first}}`
 }
 
 /** As PostgreSQL reads an array of texts. If all are empty: nothing, which it reads as nulls. */
@@ -187,39 +188,47 @@ export function planOf(changes: readonly Change[], claimant: string | null, defi
 }
 
 function claimPlan(changes: readonly Change[], claimant: string, definitions: Definitions): Plan | null {
-  const found = once(changes).flatMap((change) => plainClaim(change, definitions) ?? [])
-  const first = found.find(({ run }) => run.instance === claimant)
+  const claims: PlainClaim[] = []
+  for (const change of once(changes)) {
+    const found = plainClaim(change, definitions)
+    if (found?.run.instance !== claimant) continue
+    const [first = found] = claims
+    if (found.run.claim === first.run.claim && change.epoch === first.change.epoch) claims.push(found)
+  }
+  const [first] = claims
   if (first === undefined) return null
-  const { epoch } = first.change
-  const { claim } = first.run
-  const alike = found.filter(({ run, change }) => {
-    return run.instance === claimant && run.claim === claim && change.epoch === epoch
-  })
-  const claims = inOrder(alike)
-  return { ...partsOf(claims), values: claimValues(claims), instance: claimant, claim, epoch }
+  const values = claimValues(claims.sort(byKey))
+  return { ...partsOf(claims), values, instance: claimant, claim: first.run.claim, epoch: first.change.epoch }
 }
 
 function settlementPlan(changes: readonly Change[], definitions: Definitions): Plan | null {
-  const found = once(changes).flatMap((change) => plainSettlement(change, definitions) ?? [])
-  const [first] = found
+  const settled: PlainSettlement[] = []
+  for (const change of once(changes)) {
+    const found = plainSettlement(change, definitions)
+    if (found === null) continue
+    const [first = found] = settled
+    if (found.instance === first.instance && change.epoch === first.change.epoch) settled.push(found)
+  }
+  const [first] = settled
   if (first === undefined) return null
-  const { instance } = first
-  const { epoch } = first.change
-  const settled = inOrder(found.filter((one) => one.instance === instance && one.change.epoch === epoch))
-  return { ...partsOf(settled), values: settlementValues(settled), instance, claim: 0, epoch }
+  const values = settlementValues(settled.sort(byKey))
+  return { ...partsOf(settled), values, instance: first.instance, claim: 0, epoch: first.change.epoch }
 }
 
 /** Those whose schedule no other change is about. */
 function once(changes: readonly Change[]): readonly Change[] {
   if (changes.length === 1) return changes
+  const ids = new Set<string>()
+  for (const { id } of changes) ids.add(id)
+  if (ids.size === changes.length) return changes
   const counts = new Map<string, number>()
   for (const { id } of changes) counts.set(id, (counts.get(id) ?? 0) + 1)
-  return counts.size === changes.length ? changes : changes.filter(({ id }) => counts.get(id) === 1)
+  return changes.filter(({ id }) => counts.get(id) === 1)
 }
 
 /** Every transaction locks clocks in the order of their keys. */
-function inOrder<Item extends { readonly key: number }>(items: readonly Item[]): Item[] {
-  return items.toSorted((one, other) => one.key - other.key)
+function byKey(one: { readonly key: number }, other: { readonly key: number }): number {
+  return one.key - other.key
 }
 
 function partsOf(items: readonly { readonly change: Change; readonly key: number }[]) {

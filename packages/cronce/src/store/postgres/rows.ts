@@ -1,6 +1,6 @@
 import { type Ending, ending, OUTCOMES, type Outcome, REASONS, type Reason } from '../../model/outcome.ts'
 import type { EndedRun, HistoryRecord, RunNotes } from '../../model/record.ts'
-import type { Instant, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
+import type { Instant, OpenFire, OpenRun, RunningFire, ScheduleState } from '../../model/schedule.ts'
 
 // Where the columns of the tables meet the model.
 
@@ -83,12 +83,17 @@ export function plainFire({ dueAt, token, instance, claim, claimedAt }: PlainRun
 
 /** The run of a fire that `plainFire` would make from it. `null`: the fire is another one. */
 export function plainRunOf(fire: OpenFire): PlainRun | null {
+  if (!isPlainFire(fire)) return null
   const { dueAt, run, plannedAt: claimedAt } = fire
-  if (run === null || !isPlainRun(run)) return null
-  const isOnTime = fire.nonce === '' && run.startedAt === Math.max(claimedAt, dueAt) && fire.readyAt === dueAt
-  if (!isOnTime || !isFirstAttempt(fire) || !hasNothingOwn(fire)) return null
   const { token, instance, claim } = run
   return { dueAt, token, instance, claim, claimedAt }
+}
+
+function isPlainFire(fire: OpenFire): fire is RunningFire {
+  const { dueAt, run, plannedAt: claimedAt } = fire
+  if (run === null || !isPlainRun(run)) return false
+  const isOnTime = fire.nonce === '' && run.startedAt === Math.max(claimedAt, dueAt) && fire.readyAt === dueAt
+  return isOnTime && isFirstAttempt(fire) && hasNothingOwn(fire)
 }
 
 function isPlainRun({ instance, cancel, cause, slots, parkedUntil }: OpenRun): boolean {
@@ -117,7 +122,7 @@ export function isPlain(state: ScheduleState): boolean {
     state.skipped === undefined &&
     state.backfills.length === 0 &&
     state.failedInRow <= MOST_FAILED &&
-    (open.length === 0 || (open.length === 1 && plainRunOf(open[0]!) !== null))
+    (open.length === 0 || (open.length === 1 && isPlainFire(open[0]!)))
   )
 }
 
@@ -215,8 +220,8 @@ export function moreOfLine(line: HistoryRecord): string {
   if (line.range !== null) more.range = line.range
   if (line.ending.detail !== null) more.detail = line.ending.detail
   if (run !== null) addMoreOfRun(more, run)
-  const text = JSON.stringify(more)
-  return text === '{}' ? '' : text
+  for (const _ in more) return JSON.stringify(more)
+  return ''
 }
 
 function addMoreOfRun(more: MutableMore, { cause, cancel, error, result }: EndedRun): void {

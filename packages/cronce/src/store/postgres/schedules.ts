@@ -71,7 +71,7 @@ interface DefinitionRow {
 export interface KnownSchedule {
   readonly key: number
   /** As it was last read or written here. The version tells whether it is so still. */
-  readonly latest: ScheduleState
+  latest: ScheduleState
 }
 
 const MOST_KEPT = 50_000
@@ -139,10 +139,14 @@ export class Definitions {
     return isSame ? known : undefined
   }
 
-  /** This was written here. */
+  /** This was written here. A schedule without open fires is read again before it changes next, so nothing is kept of it. */
   wrote(state: ScheduleState): void {
+    if (state.open.length === 0) {
+      this.#known.delete(state.id)
+      return
+    }
     const known = this.known(state)
-    if (known !== undefined) this.#known.set(state.id, { key: known.key, latest: state })
+    if (known !== undefined) known.latest = state
   }
 
   /** `null`: a definition is missing, because its schedule was changed after it was read. `newer` is told of what cannot be read. */

@@ -3,14 +3,14 @@ import { findTwin } from '../matches.ts'
 import type { Applied, ApplyOptions, ChangeResult } from '../store.ts'
 import type { WakeUp } from '../wake-up.ts'
 import { afterEarlierWrites, batchesOf, CONFLICT, NOT_LIVE, pushChange, type Verdict, verdictsOf } from './apply.ts'
-import { encodeName } from './keys.ts'
+import { encodeName, memberOf } from './keys.ts'
 import type { Session } from './link.ts'
 import { viewFire } from './list-records.ts'
 import type { Asker, AskScript } from './moment.ts'
 import { PlainBatch } from './plain-batch.ts'
 import type { Schedules } from './schedules.ts'
 import { APPLY } from './scripts.ts'
-import { editionOf, writeState } from './state-line.ts'
+import { editionOf, knownOf } from './state-line.ts'
 
 /** How long peers believe that an instance holds runs after it said so. */
 const BUSY_MS = 60_000
@@ -112,9 +112,11 @@ export class ChangeWriter {
     for (const [index, verdict] of verdicts.entries()) {
       const { id, state } = changes[index]!
       const head = 'head' in verdict ? verdict.head : undefined
-      schedules.rememberLine(id, head === undefined || state === null ? null : `${head} ${writeState(state)}`)
       const settings = written[index]!
       if (settings !== null && head !== undefined) definitions.remember(id, { ...settings, edition: editionOf(head) })
+      const last = definitions.last(id)
+      const isKnown = head !== undefined && state !== null && last?.edition === editionOf(head)
+      schedules.rememberLine(id, isKnown ? knownOf(memberOf(id), head.split(' '), state, last) : null)
     }
     const renewed = options.claimant !== undefined && lines[0] !== 'n'
     return {

@@ -22,7 +22,7 @@ const MOST = 50_000
 export class Definitions {
   readonly #known = new Map<string, Known>()
 
-  find(id: string, edition: number): Settings | undefined {
+  find(id: string, edition: number): Known | undefined {
     const known = this.#known.get(id)
     return known?.edition === edition ? known : undefined
   }

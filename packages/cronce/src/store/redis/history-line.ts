@@ -62,16 +62,23 @@ export function reasonOf(code: string): Reason {
 export function writeLine(record: HistoryRecord): PackedLine {
   const { dueAt, endedAt, run, kind, round, attempt, tenant } = record
   const startedAt = run === null ? dueAt : run.startedAt
-  let line = `${flagOf(record)}${whole(dueAt)} ${whole(endedAt - dueAt)}`
-  line += ` ${whole(record.expiresAt - endedAt)} ${run === null ? '-' : packToken(run.token)} ${whole(startedAt - dueAt)}`
-  line += ` ${whole(record.plannedAt - startedAt)} ${whole(record.readyAt - dueAt)} ${REASON_CODES.get(record.ending.reason)!}`
+  const numbers = [
+    flagOf(record) + whole(dueAt),
+    whole(endedAt - dueAt),
+    whole(record.expiresAt - endedAt),
+    run === null ? '-' : packToken(run.token),
+    whole(startedAt - dueAt),
+    whole(record.plannedAt - startedAt),
+    whole(record.readyAt - dueAt),
+    REASON_CODES.get(record.ending.reason)!,
+  ]
   const { range } = record
   if (kind !== 'scheduled' || round !== 1 || attempt !== 1 || range !== null) {
-    line += ` ${KINDS.indexOf(kind)} ${whole(round)} ${whole(attempt)}`
+    numbers.push(String(KINDS.indexOf(kind)), whole(round), whole(attempt))
   }
-  if (range !== null) line += ` ${whole(range.count)}`
-  line += `\t${record.nonce === '' ? '' : encodeName(record.nonce)}\t${run === null ? '' : encodeName(run.instance)}`
-  line += `\t${encodeName(record.job)}`
+  if (range !== null) numbers.push(whole(range.count))
+  const nonce = record.nonce === '' ? '' : encodeName(record.nonce)
+  let line = `${numbers.join(' ')}\t${nonce}\t${run === null ? '' : encodeName(run.instance)}\t${encodeName(record.job)}`
   if (tenant !== null) line += `\t${encodeName(tenant)}`
   const uncommon = uncommonOf(record)
   if (uncommon === null) return { line, body: '' }

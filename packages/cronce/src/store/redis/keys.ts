@@ -79,9 +79,10 @@ const COUNTERS = 2 ** 44
 
 /** A fencing token as `epoch.counter`, which takes half the bytes. Any other text is encoded like a name, without spaces. */
 export function packToken(token: string): string {
-  if (!/^[1-9]\d{0,18}$/.test(token)) return `=${encodeName(token).replaceAll(' ', '%0020')}`
   const small = Number(token)
-  if (Number.isSafeInteger(small)) return `${Math.floor(small / COUNTERS)}.${small % COUNTERS}`
+  const isSmall = Number.isSafeInteger(small) && small > 0 && String(small) === token
+  if (isSmall) return `${Math.floor(small / COUNTERS)}.${small % COUNTERS}`
+  if (!/^[1-9]\d{0,18}$/.test(token)) return `=${encodeName(token).replaceAll(' ', '%0020')}`
   const number = BigInt(token)
   return `${number >> COUNTER_BITS}.${number & COUNTER}`
 }

@@ -63,7 +63,7 @@ class ClientLink implements Link {
 
   async run(script: Script, key: string, args: readonly string[]): Promise<string | readonly string[]> {
     const lane = this.#laneOf(this.#slotOf(key))
-    const answer = await this.#exchange(lane, 'evalsha', [script.sha, '2', key, neverKey(key), ...args], script)
+    const answer = await this.#exchange(lane, 'evalsha', [script.sha, '2', key, neverKey(key)].concat(args), script)
     if (typeof answer === 'string' || Array.isArray(answer)) return answer
     throw new StoreError('STORE_FAILED', `The script ${script.name} answered no text.`, {
       hint: 'Report this: it should not happen.',

@@ -6,16 +6,16 @@ import { encodeName, whole } from './keys.ts'
 import type { Script } from './link.ts'
 import type { AskScript } from './moment.ts'
 import {
-  groupsOf,
   type Placed as PlacedChange,
   type PlainClaim,
   type PlainSettlement,
   plainClaim,
   plainSettlement,
+  pushGroups,
 } from './plain.ts'
 import type { Schedules } from './schedules.ts'
 import { CLAIM, SETTLE } from './scripts.ts'
-import { editionOf } from './state-line.ts'
+import type { KnownLine } from './state-line.ts'
 
 export interface PlainParts {
   readonly ask: AskScript
@@ -59,17 +59,15 @@ export class PlainBatch {
   /** Finds the plain changes: this process knows the line of the schedule, and its settings stay as they are. */
   #sort(claimant: string | undefined): void {
     const { schedules, epoch } = this.#parts
-    for (const [place, change] of this.#changes.entries()) {
-      const line = change.epoch === epoch ? schedules.lineOf(change.id) : undefined
-      const settings = line === undefined ? undefined : schedules.definitions.find(change.id, editionOf(line))
-      if (line === undefined || settings === undefined || change.state === null || !isUnchanged(settings, change.state))
-        continue
-      const { job } = settings.definition
-      const claim = plainClaim(change, line)
-      if (claim !== null && claim.instance === claimant)
-        this.#claims.push({ plain: claim, job: encodeName(job), place })
-      const settlement = claim === null ? plainSettlement(change, line) : null
-      if (settlement !== null) this.#settlements.push({ plain: settlement, job: encodeName(job), place })
+    for (let place = 0; place < this.#changes.length; place++) {
+      const change = this.#changes[place]!
+      const known = change.epoch === epoch ? schedules.known(change.id) : undefined
+      if (known === undefined || change.state === null || !isUnchanged(known.settings, change.state)) continue
+      const { job } = known.settings.definition
+      const claim = plainClaim(change, known)
+      if (claim !== null && claim.instance === claimant) this.#claims.push({ plain: claim, job, place })
+      const settlement = claim === null ? plainSettlement(change, known) : null
+      if (settlement !== null) this.#settlements.push({ plain: settlement, job, place })
     }
   }
 
@@ -81,22 +79,22 @@ export class PlainBatch {
     const { ask, epoch } = this.#parts
     let notBefore = Number.NEGATIVE_INFINITY
     for (const { place } of sent) notBefore = Math.max(notBefore, this.#changes[place]!.notBefore ?? notBefore)
-    const { args, places } = groupsOf(sent)
     const time = notBefore === Number.NEGATIVE_INFINITY ? '' : whole(notBefore)
-    const values = [...this.#common, String(epoch), time, ...more, ...args]
+    const values = [...this.#common, String(epoch), time, ...more]
+    const sorted = pushGroups(values, sent)
     const answer = await afterEarlierWrites(this.now > 0, () => ask(script, values))
     this.now = answer.now
-    const lines = new Map(sent.map(({ plain, place }) => [place, plain.line]))
     // One letter for each change, or one for all of them.
     const letters = answer.lines[0]!
-    for (const [index, place] of places.entries()) {
-      this.#note(place, letters.length === 1 ? letters : letters[index]!, lines.get(place)!)
+    for (let index = 0; index < sorted.length; index++) {
+      const { place, plain } = sorted[index]!
+      this.#note(place, letters.length === 1 ? letters : letters[index]!, plain.next)
     }
   }
 
-  #note(place: number, letter: string, line: string): void {
+  #note(place: number, letter: string, next: KnownLine | null): void {
     const isApplied = letter === 'a'
-    this.#parts.schedules.rememberLine(this.#changes[place]!.id, isApplied ? line : null)
+    this.#parts.schedules.rememberLine(this.#changes[place]!.id, isApplied ? next : null)
     if (letter !== 'g') this.results[place] = isApplied ? APPLIED : letter === 'n' ? NOT_LIVE : CONFLICT
   }
 }

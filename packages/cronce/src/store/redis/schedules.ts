@@ -3,17 +3,17 @@ import { Definitions, readSettings } from './definitions.ts'
 import { memberOf, scheduleOf } from './keys.ts'
 import type { AskScript } from './moment.ts'
 import { LOAD } from './scripts.ts'
-import { editionOf, readState } from './state-line.ts'
+import { editionOf, type KnownLine, readKnown } from './state-line.ts'
 
-/** How many lines are remembered. */
-const MOST_LINES = 50_000
+/** How many lines are remembered: those of schedules with open fires, and of those that were read last. */
+const MOST_LINES = 20_000
 
 /** Reads schedules from what scripts answer: their lines change with every fire, their settings are read once per edition. */
 export class Schedules {
   readonly definitions = new Definitions()
   readonly #ask: AskScript
-  /** Lines as they were read or written last: the next change of a schedule builds on its line. Nothing but cost depends on it. */
-  readonly #lines = new Map<string, string>()
+  /** By schedule. Nothing but cost depends on it. */
+  readonly #lines = new Map<string, KnownLine>()
 
   constructor(ask: AskScript) {
     this.#ask = ask
@@ -43,15 +43,17 @@ export class Schedules {
     return { now, epoch, schedules: await this.read(lines) }
   }
 
-  lineOf(id: string): string | undefined {
+  /** Its line as it was read or written last. */
+  known(id: string): KnownLine | undefined {
     return this.#lines.get(id)
   }
 
-  rememberLine(id: string, line: string | null): void {
-    if (line === null) this.#lines.delete(id)
+  /** `null`: what is known of it is of no use for its next change. */
+  rememberLine(id: string, known: KnownLine | null): void {
+    if (known === null) this.#lines.delete(id)
     else {
       if (this.#lines.size >= MOST_LINES && !this.#lines.has(id)) this.#lines.delete(this.#lines.keys().next().value!)
-      this.#lines.set(id, line)
+      this.#lines.set(id, known)
     }
   }
 
@@ -77,13 +79,22 @@ export class Schedules {
 
   #readOne(member: string, line: string, text: string): ScheduleState | null {
     const id = scheduleOf(member)
-    const edition = editionOf(line)
-    this.rememberLine(id, line)
+    const settings = this.#settingsOf(id, editionOf(line), text)
+    if (settings === null) {
+      this.rememberLine(id, null)
+      return null
+    }
+    const known = readKnown(id, member, line, settings)
+    this.rememberLine(id, known)
+    return known.state
+  }
+
+  #settingsOf(id: string, edition: number, text: string): KnownLine['settings'] | null {
     const known = this.definitions.find(id, edition)
-    if (known !== undefined) return readState(id, line, known)
+    if (known !== undefined) return known
     if (text === '') return null
     const settings = { ...readSettings(text), edition }
     this.definitions.remember(id, settings)
-    return readState(id, line, settings)
+    return settings
   }
 }

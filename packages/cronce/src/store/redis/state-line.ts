@@ -35,29 +35,61 @@ type UncommonFire = Partial<
   Pick<OpenFire, 'giveUp' | 'wait' | 'asked' | 'own' | 'tenant'> & Pick<OpenRun, 'cause' | 'cancel' | 'parkedUntil'>
 >
 
+/** What is known of the line of a schedule, as it was read or written last. The next change of the schedule builds on it. */
+export interface KnownLine {
+  /** The schedule as scripts know it. */
+  readonly member: string
+  readonly settings: Settings & { readonly edition: number }
+  readonly version: number
+  /** The scripts' own: see lua/line.lua. */
+  readonly first: string
+  readonly mark: string
+  readonly expires: string
+  readonly state: ScheduleState
+}
+
 /** From `nextAt` on: what stands before it is known to the script alone, or sent apart. */
 export function writeState(state: ScheduleState): string {
   const { nextAt, last } = state
   const base = nextAt ?? 0
-  const offset = (at: number | null | undefined): string => (at == null ? '-' : whole(at - base))
-  let text = `${nextAt === null ? '-' : whole(nextAt)} ${offset(state.plannedTo)} ${offset(state.wakeAt)} `
-  text += `${whole(state.fired)} ${whole(state.failedInRow)} `
-  text += `${offset(last.dueAt)} ${offset(last.succeededDueAt)} ${offset(last.succeededAt)} ${offset(state.trimmedBefore)}`
+  // Joined: of texts that are put together one by one, each step stays in memory until the whole is sent.
+  let text = [
+    nextAt === null ? '-' : whole(nextAt),
+    offset(state.plannedTo, base),
+    offset(state.wakeAt, base),
+    whole(state.fired),
+    whole(state.failedInRow),
+    offset(last.dueAt, base),
+    offset(last.succeededDueAt, base),
+    offset(last.succeededAt, base),
+    offset(state.trimmedBefore, base),
+  ].join(' ')
   for (const fire of state.open) text += writeOpen(fire)
   const uncommon = uncommonOf(state)
   return uncommon === null ? text : `${text}\n${JSON.stringify(uncommon)}`
 }
 
+function offset(at: number | null | undefined, base: number): string {
+  return at == null ? '-' : whole(at - base)
+}
+
 function writeOpen(fire: OpenFire): string {
   const { dueAt, run } = fire
-  let text = `\n${whole(dueAt)} `
-  text += run === null ? '- 0 0' : `${packToken(run.token)} ${whole(run.claim)} ${whole(run.startedAt - dueAt)}`
-  text += ` ${whole(fire.plannedAt - dueAt)} ${whole(fire.readyAt - dueAt)}`
+  const numbers = [
+    whole(dueAt),
+    run === null ? '-' : packToken(run.token),
+    run === null ? '0' : whole(run.claim),
+    run === null ? '0' : whole(run.startedAt - dueAt),
+    whole(fire.plannedAt - dueAt),
+    whole(fire.readyAt - dueAt),
+  ]
   if (!isFirstRun(fire)) {
     const { round, attempt, failures, crashes, ignoresOverlap } = fire
-    text += ` ${KINDS.indexOf(fire.kind)} ${whole(round)} ${whole(attempt)} ${whole(failures)} ${whole(crashes)} ${ignoresOverlap ? 1 : 0}`
+    numbers.push(String(KINDS.indexOf(fire.kind)), whole(round), whole(attempt), whole(failures), whole(crashes))
+    numbers.push(ignoresOverlap ? '1' : '0')
   }
-  text += `\t${fire.nonce === '' ? '' : encodeName(fire.nonce)}\t${run === null ? '' : encodeName(run.instance)}`
+  const nonce = fire.nonce === '' ? '' : encodeName(fire.nonce)
+  let text = `\n${numbers.join(' ')}\t${nonce}\t${run === null ? '' : encodeName(run.instance)}`
   for (const slot of run?.slots ?? []) text += `\t${encodeName(slot)}`
   return text
 }
@@ -84,8 +116,8 @@ function uncommonOf(state: ScheduleState): Uncommon | null {
   return null
 }
 
-/** Most states are, and are written often: nothing is made for them. */
-function isCommon({ pause, retiredAt, retirements, skipped, backfills, open }: ScheduleState): boolean {
+/** Whether its line has no JSON. Most have none, and are written often: nothing is made for them. */
+export function isCommon({ pause, retiredAt, retirements, skipped, backfills, open }: ScheduleState): boolean {
   const isPlain = pause === null && retiredAt === null && retirements === undefined && skipped === undefined
   return (
     isPlain && backfills.length === 0 && (open.length === 0 || (open.length === 1 && uncommonOfFire(open[0]!) === null))
@@ -129,15 +161,39 @@ export function editionOf(line: string): number {
   return Number(line.slice(from, line.indexOf(' ', from)))
 }
 
-/** The first ten numbers of a line tell when the schedule wakes. */
-export function wakeAtOf([, , , , , , , nextAt, , wakeAt]: readonly string[]): number | null {
-  if (wakeAt === '-') return null
-  return (nextAt === '-' ? 0 : Number(nextAt)) + Number(wakeAt)
+export function readState(id: string, line: string, settings: Settings): ScheduleState {
+  const end = line.indexOf('\n')
+  const head = end < 0 ? line : line.slice(0, end)
+  return stateIn(id, head.split(' '), end < 0 ? NOTHING : line.slice(end + 1).split('\n'), settings)
 }
 
-export function readState(id: string, line: string, settings: Settings): ScheduleState {
-  const [head, ...sections] = line.split('\n') as [string, ...string[]]
-  const numbers = head.split(' ')
+/** The same, with all that the next change needs. */
+export function readKnown(id: string, member: string, line: string, settings: KnownLine['settings']): KnownLine {
+  const end = line.indexOf('\n')
+  const numbers = (end < 0 ? line : line.slice(0, end)).split(' ')
+  const state = stateIn(id, numbers, end < 0 ? NOTHING : line.slice(end + 1).split('\n'), settings)
+  return knownOf(member, numbers, state, settings)
+}
+
+/** `head`: the line, or its beginning as far as it is the scripts' own. */
+export function knownOf(
+  member: string,
+  head: readonly string[],
+  state: ScheduleState,
+  settings: KnownLine['settings'],
+): KnownLine {
+  const [version, , first, mark, expires] = head as readonly [string, string, string, string, string]
+  return { member, settings, version: Number(version), first, mark, expires, state }
+}
+
+const NOTHING: readonly never[] = []
+
+function stateIn(
+  id: string,
+  numbers: readonly string[],
+  sections: readonly string[],
+  settings: Settings,
+): ScheduleState {
   const nextAt = numbers[7] === '-' ? null : Number(numbers[7])
   const base = nextAt ?? 0
   const time = (index: number): number | null => (numbers[index] === '-' ? null : base + Number(numbers[index]))
@@ -162,8 +218,8 @@ export function readState(id: string, line: string, settings: Settings): Schedul
     trimmedBefore: time(15),
     failedInRow: Number(numbers[11]),
     last: { dueAt: time(12), succeededDueAt: time(13), succeededAt: time(14) },
-    open: sections.length === 0 ? [] : openIn(sections, uncommon),
-    backfills: uncommon?.backfills ?? [],
+    open: sections.length === 0 ? NOTHING : openIn(sections, uncommon),
+    backfills: uncommon?.backfills ?? NOTHING,
   }
   const plannedTo = time(8)
   if (plannedTo !== null) state.plannedTo = plannedTo
