@@ -164,7 +164,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plan.ts',
-        'const newer = stretch !== found || opensNewer(draft, step, stretch.instants.slice(late.length))',
+        'const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))',
         'const newer = opensNewer(draft, step, stretch.instants.slice(late.length))',
       ),
     ],
@@ -309,10 +309,14 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     caughtBy: compared('claimed one by one, all due times that are on time are plain claims with plain settlements'),
   },
   {
-    name: 'left-on-time-stands-in-for-nothing',
+    name: 'superseded-by-what-is-not-open',
     rule: 'P7, ruling 43',
-    breaks: 'A late due time is opened although one that is on time, and left to a claim, stands in for it.',
-    edits: [edit('policy/plan/plan.ts', 'const newer = stretch !== found ||', 'const newer = leavesLate ||')],
-    caughtBy: compared('an instance that only plans ends late due times and leaves those that are on time to a claim'),
+    breaks:
+      'A late due time ends as superseded although no newer one is open: in a fleet without room, none ever runs.',
+    edits: [
+      edit('policy/plan/advance.ts', 'leavesWaiting(draft, existing) ? 1 :', 'leavesWaiting(draft, existing) ? 0 :'),
+      edit('policy/plan/plan.ts', 'const newer = leavesLate ||', 'const newer = stretch !== found ||'),
+    ],
+    caughtBy: compared('an instance that only plans ends late due times and opens the first one that is on time'),
   },
 ]

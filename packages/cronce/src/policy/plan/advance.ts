@@ -54,7 +54,7 @@ function settleDue(draft: Draft, existing: readonly FireRecord[], claimant: Clai
   }
   const known = existing.length === 0 ? null : ledgerOf(existing)
   if (isPauseOver(draft)) resumeStep(draft, draft.state.pause!.missed, known)
-  const most = claimant?.oneByOne && leavesWaiting(draft, existing) ? Math.min(1, claimant.room) : undefined
+  const most = claimant?.oneByOne && leavesWaiting(draft, existing) ? 1 : undefined
   if (draft.state.pause === null) plan(draft, 'ready', known, most)
   passOverAhead(draft, existing)
   if (draft.state.pause !== null) return

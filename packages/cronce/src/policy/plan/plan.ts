@@ -45,10 +45,9 @@ export function plan(draft: Draft, reach: Reach, ledger: Ledger | null, most = N
   const onTimeFrom = lateness.findIndex((ms) => isOnTime(misfire, ms))
   const leavesLate = found.more && onTimeFrom < 0
   const stretch = leavesLate ? leaveLatest(found) : leaveOnTime(found, onTimeFrom < 0 ? Infinity : onTimeFrom + most)
-  if (stretch.instants.length === 0 && found.instants.length > 0) return true
   const late = lateness.slice(0, onTimeFrom < 0 ? stretch.instants.length : onTimeFrom)
   const step = stepOf(draft)
-  const newer = stretch !== found || opensNewer(draft, step, stretch.instants.slice(late.length))
+  const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))
   const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
   const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
   write(draft, stretch, (instant, index) => {
