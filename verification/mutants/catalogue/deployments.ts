@@ -409,13 +409,24 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'blind-observer-takes',
+    rule: 'rule 42',
+    breaks: 'A process whose heartbeats are not answered takes the names of an app that was gone when it looked last.',
+    edits: [edit('engine/deploy/watch-deployments.ts', 'this.#isBlind() ? new Set() : clock.heldFor', 'clock.heldFor')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-moves.test.ts',
+      names: ['an app that could not look for a while does not count that time as the absence of another one'],
+    },
+  },
+  {
     name: 'blind-observer-retires',
     rule: 'rule 42',
     breaks: 'An observer counts the time in which it could not look as absence of the others.',
     edits: [
       edit(
         'engine/deploy/watch-deployments.ts',
-        'if (now - this.#lookedAt >= core.settings.leaseMs || isNewInstance || isRolledBack) this.restart()',
+        'if (this.#isBlind() || isNewInstance || isRolledBack) this.restart()',
         'if (isRolledBack) this.restart()',
       ),
     ],

@@ -254,9 +254,12 @@ function whyStopped(
   if (entitled.length === 0) return null
   const names = entitled.map(({ app }) => app).join(' and ')
   if (state === undefined) return `is declared by ${names}, and there is no such schedule`
-  if (state.retiredAt !== null) return isFree(parts, state) ? `is declared by ${names}, and is retired` : null
   const owner = ownerOf(state.source)
   const owning = apps.find(({ app }) => app === owner)
+  if (state.retiredAt !== null) {
+    const isKept = owning === undefined && isCalled(parts, owner)
+    return isFree(parts, state) && !isKept ? `is declared by ${names}, and is retired` : null
+  }
   if (owning === undefined) {
     return isCalled(parts, owner) ? null : `is declared by ${names}, and is that of ${owner}, which is gone`
   }

@@ -451,3 +451,20 @@ for (const deployment of ['1', undefined]) {
     }
   })
 }
+
+test('an app that could not look for a while does not count that time as the absence of another one', async () => {
+  const fleet = await createFleet()
+  const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  const crm = await fleet.add(jobs('bill'), { app: 'crm', deployment: 'v1' })
+  await fleet.advance('150s')
+  await stop(fleet, shop)
+  await fleet.advance('2s')
+  crm.link.fail('beat', { kind: 'applied-then-throws' }, 1_000)
+  await fleet.advance('20s')
+  const back = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
+  await fleet.advance('50s')
+  await stop(fleet, back)
+  await fleet.advance('55s')
+  assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'], 'shop has not been away for the hold-down')
+  fleet.end()
+})

@@ -59,7 +59,7 @@ export class DeploymentWatch {
     const isRolledBack = this.#epoch !== null && this.#epoch !== core.epochs.latest
     const isNewInstance = this.#instance !== core.fleet.instance
     // After a gap, a death, or a store that went back in time, nothing is known about the time in between.
-    if (now - this.#lookedAt >= core.settings.leaseMs || isNewInstance || isRolledBack) this.restart()
+    if (this.#isBlind() || isNewInstance || isRolledBack) this.restart()
     this.#instance = core.fleet.instance
     this.#lookedAt = now
     this.#epoch = core.epochs.latest
@@ -85,23 +85,23 @@ export class DeploymentWatch {
 
   /** Deployments of the record that have not counted for the whole hold-down. */
   lostIds(record: AppRecord): ReadonlySet<string> {
-    return idsOf(record, presenceOf, this.#outs.heldFor(this.#core.settings.holdDownMs, true))
+    return idsOf(record, presenceOf, this.#heldFor(this.#outs, this.#core.settings.holdDownMs, true))
   }
 
   /** Deployments that have counted for the whole hold-down. */
   steadyIds(): ReadonlySet<string> {
     if (this.#record === null) return new Set()
-    return idsOf(this.#record, presenceOf, this.#outs.heldFor(this.#core.settings.holdDownMs, false))
+    return idsOf(this.#record, presenceOf, this.#heldFor(this.#outs, this.#core.settings.holdDownMs, false))
   }
 
   /** Deployments of the record without a live instance for the whole hold-down. Unlike lost ones, none of them is on probation and live. */
   absentIds(record: AppRecord): ReadonlySet<string> {
-    return idsOf(record, stretchOf, this.#gone.heldFor(this.#core.settings.holdDownMs, true))
+    return idsOf(record, stretchOf, this.#heldFor(this.#gone, this.#core.settings.holdDownMs, true))
   }
 
   /** Schedules that the newest deployment has contested for all of `retireAfter`. */
   outwaited(): ReadonlySet<string> {
-    return new Set([...this.#contests.heldFor(this.#core.settings.retireAfterMs, true)].map(contestedIn))
+    return new Set([...this.#heldFor(this.#contests, this.#core.settings.retireAfterMs, true)].map(contestedIn))
   }
 
   /** The app `other` has a name that this process declares. */
@@ -111,12 +111,12 @@ export class DeploymentWatch {
 
   /** Of the apps that `want` was called with, those without a live instance for the whole hold-down. */
   absentApps(): ReadonlySet<string> {
-    return this.#absences.heldFor(this.#core.settings.holdDownMs, true)
+    return this.#heldFor(this.#absences, this.#core.settings.holdDownMs, true)
   }
 
   /** How long this process has been observing without a gap. */
   livedMs(): number {
-    return this.#core.parts.clock.mono() - this.#livesSince
+    return this.#isBlind() ? 0 : this.#core.parts.clock.mono() - this.#livesSince
   }
 
   /** How many instances of the app are older than this one: they do the work of the app first. */
@@ -152,6 +152,15 @@ export class DeploymentWatch {
   restart(): void {
     this.#livesSince = this.#core.parts.clock.mono()
     for (const each of [this.#outs, this.#gone, this.#contests, this.#absences]) each.restart()
+  }
+
+  /** No heartbeat was answered for a lease: what this process saw last may have changed since. */
+  #isBlind(): boolean {
+    return this.#core.parts.clock.mono() - this.#lookedAt >= this.#core.settings.leaseMs
+  }
+
+  #heldFor(clock: StateClock, ms: number, isSo: boolean): ReadonlySet<string> {
+    return this.#isBlind() ? new Set() : clock.heldFor(ms, isSo)
   }
 
   #own(): readonly InstanceRecord[] {
