@@ -101,10 +101,19 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
     // What took its place may itself be over by the time that its last run has ended.
     const planned = judged.clock.timesOf(record.plannedAt)
     const isOther = subject.open.some(Math.min(planned.from, ended.from), ended.to, (other) => other !== story)
-    return isOther && specs.some(({ overlap }) => overlap.kind === 'replace')
+    const isReplaced =
+      isOther || isBesideUnrecorded(subject, story, { from: planned.from, to: ended.to + judged.bounds.lateMs })
+    return isReplaced && specs.some(({ overlap }) => overlap.kind === 'replace')
   },
   retired: (question) => isAsked(question, 'retire', () => true),
   removed: (question) => isAsked(question, 'remove', () => true),
+}
+
+/** Another fire started then whose record was deleted since: its handler is the only witness. */
+function isBesideUnrecorded({ stories }: Subject, story: Story | null | undefined, { from, to }: Times): boolean {
+  return [...stories.values()].some(
+    (other) => other !== story && other.record === null && other.starts.some(({ at }) => from <= at && at <= to),
+  )
 }
 
 function isLastFailed({ runs, record }: Question): boolean {
