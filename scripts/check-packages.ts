@@ -22,8 +22,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { type Block, blocksOf, expectedOf, judge } from './docs/read-docs.ts'
-import { runProgram } from './docs/run-program.ts'
+import { checkFirstSteps } from './packages/first-steps.ts'
 import { checkOldNode, findOldNode } from './packages/old-node.ts'
 import { demand, run, runFailing } from './packages/run.ts'
 import { describeWeights, type Packed as Weighed, weigh } from './packages/weigh.ts'
@@ -217,13 +216,12 @@ function writeConsumers(home: string, manifests: readonly Manifest[]): void {
     .flatMap(subpathsOf)
     .map((path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`)
   writeFileSync(join(home, 'consumer.ts'), uses.join('\n'))
-  writeFileSync(join(home, 'example.ts'), exampleOf(readText('README.md')).code)
   writeFileSync(join(home, 'cron.ts'), "export { cron } from 'cronce/cron'")
 }
 
 /** Types resolve under all ways of module resolution that people use, without skipping our own declarations. */
 async function checkTypes(home: string): Promise<void> {
-  await run(home, 'tsc', ...STRICT, ...NODENEXT, 'consumer.ts', 'example.ts')
+  await run(home, 'tsc', ...STRICT, ...NODENEXT, 'consumer.ts')
   for (const resolution of [NODE16, BUNDLER]) await run(home, 'tsc', ...STRICT, ...resolution, 'consumer.ts')
   // The cron engine runs in browsers, too: it needs nobody's types.
   await run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
@@ -264,28 +262,12 @@ async function checkShared(home: string): Promise<void> {
 /** What people copy first: the example and the commands; and the test command, which is CI's. check-docs.ts does the rest. */
 async function checkReadme(home: string): Promise<void> {
   const readme = readText('README.md')
-  const { code } = exampleOf(readme)
-  const line = readme.slice(0, readme.indexOf('```ts')).split('\n').length
+  const line = readme.slice(0, readme.indexOf('```js')).split('\n').length
   demand(line <= 20, `README.md shows code in line ${line}, not by line 20`)
-  const expected = expectedOf(code)
-  const problem = judge(expected, await runProgram('node', ['example.ts'], home, { expected }))
-  demand(problem === null, `The README's example: ${problem}`)
-
-  const commands = [...readme.matchAll(/^npx @cronce\/cli (.+)$/gm)].map((match) => match[1]!)
-  demand(commands.length > 0, 'README.md shows no command')
-  for (const command of commands) {
-    const answer = await run(home, 'sh', '-c', `node_modules/.bin/cronce ${command}`)
-    demand(answer.trim().length > 0, `cronce ${command} prints nothing`)
-  }
-
+  demand(readme.trimEnd().split('\n').length <= 120, 'README.md is longer than 120 lines')
+  await checkFirstSteps(scratch, home, readme)
   const ci = readText('.ci/run').trimEnd().split('\n').at(-1)!
   demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is no command of README.md`)
-}
-
-function exampleOf(readme: string): Block {
-  const [example] = blocksOf('README.md', readme)
-  demand(example?.runs === true, 'README.md begins with no example that runs')
-  return example!
 }
 
 /** What a new user types: the README's commands in an empty folder, beside the service that they start. */
