@@ -50,7 +50,8 @@ function stackOf(error: Error): string {
 }
 
 /** A frame of this library, or of Node.js. */
-const NOT_THEIRS = /^ {4}at (?:new Promise \(<anonymous>\)$|.*(?:[\\/]cronce[\\/](?:dist|src)[\\/]|\bnode:))/
+const NOT_THEIRS =
+  /^ {4}at (?:new Promise \(<anonymous>\)$|async Promise\.\w+ \(index \d+\)$|.*(?:[\\/]cronce[\\/](?:dist|src)[\\/]|\bnode:))/
 
 /** Without the frames at its end that lead from the engine to the handler: they are the same in every error. */
 function withoutCallers(stack: string): string {
