@@ -1,5 +1,5 @@
 /**
- * A small fleet that claims a fire before it is due: docs/architecture.md, "Claim ahead".
+ * A small fleet that claims a fire before it is due: docs/decisions/004-time.md, "Claim ahead".
  *
  * Real: the store in memory, the policies (`claimAhead`, `advance`, `settle`, `recover`, `requestCancel`), the trust in a lease
  * (`engine/fleet/lease.ts`) and the lower bound of the store's clock (`engine/fleet/store-time.ts`). Modelled: what the engine does

@@ -2,7 +2,7 @@ import { edit, type Mutant } from '../mutant.ts'
 
 const TESTS = 'packages/cronce/test/engine/after-stall.test.ts'
 
-/** Mistakes in catching up after a stall: docs/architecture.md, "Catching up". */
+/** Mistakes in catching up after a stall: docs/decisions/004-time.md, "Catching up". */
 export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
   {
     name: 'stall-opens-all-at-once',

@@ -79,7 +79,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/watch-deployments.ts',
-        'return this.#absences.heldFor(this.#core.settings.holdDownMs, true)',
+        'return this.#heldFor(this.#absences, this.#core.settings.holdDownMs, true)',
         'return this.#absences.heldFor(0, true)',
       ),
     ],

@@ -2,7 +2,7 @@ import { edit, type Mutant } from '../mutant.ts'
 
 const TESTS = 'packages/cronce/test/engine/claim-ahead.test.ts'
 
-/** Mistakes in claiming fires before they are due: docs/architecture.md, "Claim ahead". */
+/** Mistakes in claiming fires before they are due: docs/decisions/004-time.md, "Claim ahead". */
 export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
   {
     name: 'ahead-starts-at-claim',

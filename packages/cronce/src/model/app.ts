@@ -2,7 +2,7 @@ import type { Instant } from './schedule.ts'
 
 /**
  * The deployments of an app: which schedules each declares, and which of them decides. Changed by compare-and-set on `version`;
- * 0 stands for an app without a record. See docs/architecture.md, "Deployments".
+ * 0 stands for an app without a record. See docs/decisions/006-deployments.md, "Deployments".
  */
 export interface AppRecord {
   readonly name: string

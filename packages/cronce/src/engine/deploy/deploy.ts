@@ -10,7 +10,7 @@ import { RefusalReporter } from './report-refusals.ts'
 import { Retirer } from './retire-schedules.ts'
 import { DeploymentWatch } from './watch-deployments.ts'
 
-/** Registers this process with its app, declares its schedules, and retires what left the code. See docs/architecture.md, "Deployments". */
+/** Registers this process with its app, declares its schedules, and retires what left the code. See docs/decisions/006-deployments.md, "Deployments". */
 export interface Deployer {
   /** Registers, declares and retires what is due. Throws when the store does. */
   keep(): Promise<void>

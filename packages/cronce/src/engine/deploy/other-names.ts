@@ -6,7 +6,7 @@ import type { Core } from '../core.ts'
 import type { Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
 
-// A job that has several names: `was` links them, and one of them holds the job. See docs/architecture.md, "Renames".
+// A job that has several names: `was` links them, and one of them holds the job. See docs/decisions/006-deployments.md, "Renames".
 
 /** The schedules that exist under the names of jobs that have several. */
 export interface Named {

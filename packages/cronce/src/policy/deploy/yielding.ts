@@ -12,7 +12,7 @@ import { isRunning } from '../records.ts'
 import { isRefusal } from '../refusals.ts'
 import { isOldName } from './continue-job.ts'
 
-// How the name of a schedule passes from the app that declared it to another app. See docs/architecture.md, "Apps".
+// How the name of a schedule passes from the app that declared it to another app. See docs/decisions/006-deployments.md, "Apps".
 
 const DAY_MS = 86_400_000
 

@@ -28,7 +28,7 @@ export function recover(state: ScheduleState, token: string, context: Context): 
 }
 
 /**
- * The run was claimed ahead, and its instance died before it was due: see docs/architecture.md, "Claim ahead". If the store's clock was set
+ * The run was claimed ahead, and its instance died before it was due: see docs/decisions/004-time.md, "Claim ahead". If the store's clock was set
  * back since, that is not certain: at-most-once never relies on it.
  */
 function hasNotStarted(draft: Draft, fire: RunningFire): boolean {
