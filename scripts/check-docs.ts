@@ -20,6 +20,7 @@ import { cliCodesInSource, codesInSource, eventsInSource, optionsInSource } from
 import { generatePrisma, prismaSchemaOf } from './docs/prisma.ts'
 import { type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
+import { undocumentedExports } from './docs/undocumented.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DOCS = [
@@ -42,6 +43,7 @@ try {
   checkLinks()
   checkTables()
   checkNames()
+  problems.push(...undocumentedExports())
   await checkCli()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
   for (const block of blocks) writeFileSync(join(scratch, block.name), block.code)

@@ -5,6 +5,7 @@ import { connectionOf } from './connection.ts'
 /** `read` sees everything and changes nothing; `operate` does all that the API offers. */
 export type AccessLevel = 'none' | 'read' | 'operate'
 
+/** What a request may do. */
 export type Decision =
   | AccessLevel
   | {
@@ -18,6 +19,7 @@ export type Decision =
 /** Decides who may do what. It must not read the request's body. */
 export type Access = (request: Request) => Decision | Promise<Decision>
 
+/** Tokens that the API accepts, and what each may do. */
 export interface BearerTokens {
   /** Tokens that may look. */
   readonly read?: string | readonly string[] | undefined

@@ -2,6 +2,7 @@ import { CronceError, type HandleCallbackOptions, type HandleFireOptions } from 
 import { didYouMean } from 'cronce/internal'
 import type { Access } from './access.ts'
 
+/** Options of `createHandler()`. */
 export interface HandlerOptions {
   /**
    * Where the handler is mounted, such as `/ops/cronce`. It may be there in the URL or stripped by the host already.
@@ -39,6 +40,7 @@ export interface HandlerOptions {
   readonly logger?: ApiLogger | false | undefined
 }
 
+/** Where the API reports failures. */
 export interface ApiLogger {
   error(message: string): void
 }

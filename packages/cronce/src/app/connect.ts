@@ -9,6 +9,7 @@ import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
 import { surroundingsOf } from './surroundings.ts'
 
+/** A client of a store that runs nothing itself; close it when done. */
 export interface Connection<Tx = unknown> extends Client<Tx> {
   /** As of an app; whatever is delivered is run by the instances of others. */
   handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
@@ -17,6 +18,7 @@ export interface Connection<Tx = unknown> extends Client<Tx> {
   close(): Promise<void>
 }
 
+/** Options of `connect()`. */
 export interface ConnectOptions<Tx = unknown>
   extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'adopt' | 'logger'> {
   /** Is told, instead of the logger, what about the store endangers fires. */

@@ -67,6 +67,14 @@ export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/**
+ * Creates an app: declare its jobs, then start it in every process. Each fire runs in one of them.
+ *
+ * @example
+ * const app = cronce({ store: 'sqlite:./cronce.db' })
+ * app.job('report', { cron: '0 3 * * *', tz: 'Europe/London' }, async (run) => send({ signal: run.signal }))
+ * await app.start()
+ */
 export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const core = coreOf(options)
   const { resolved, around, logger, events, jobs, middleware, lazy } = core

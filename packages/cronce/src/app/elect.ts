@@ -17,6 +17,7 @@ export interface Term {
   readonly signal: AbortSignal
 }
 
+/** Options of `app.elect()`. */
 export interface ElectOptions {
   /** It is the leader now. Not awaited: the term does not end with it. If it throws, the term ends. */
   readonly onElected?: ((term: Term) => unknown) | undefined
@@ -27,6 +28,7 @@ export interface ElectOptions {
   readonly onLost?: ((term: Term) => unknown) | undefined
 }
 
+/** One instance's part in an election: resign, or ask who leads. */
 export interface Election {
   readonly name: string
   /** The term, if this instance is the leader at this very moment. */
@@ -35,6 +37,7 @@ export interface Election {
   resign(): Promise<void>
 }
 
+/** Leader election, as methods of an app. */
 export interface Elections {
   /** Stand for election, from now on or from when the app starts, until `resign()` or `stop()`; again after the next `start()`. */
   elect(name: string, options?: ElectOptions): Election

@@ -7,6 +7,7 @@ export interface Emitter {
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
 }
 
+/** Called with every event of a type. */
 export type Listener<Type extends EventType | '*'> = (
   event: Type extends EventType ? EventOf<Type> : CronceEvent,
 ) => void

@@ -8,6 +8,7 @@ import { answerError, answerJson, methodRefused } from './handle-fire-answer.ts'
 import { BODY_BYTES, listOf } from './handle-fire-auth.ts'
 import type { Logger } from './logger.ts'
 
+/** Options of `app.handleCallback()`. */
 export interface HandleCallbackOptions {
   /** The run, as the path names it. */
   readonly schedule: string

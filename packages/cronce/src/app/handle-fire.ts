@@ -18,6 +18,7 @@ import {
 import type { Logger } from './logger.ts'
 import { NEAREST_TOLERANCE_MS, nearestInstant } from './nearest-instant.ts'
 
+/** Options of `app.handleFire()`. */
 export interface HandleFireOptions extends FireAuth {
   /** How far from its instant a delivery that names none may come, up to a minute. @default '60s' */
   readonly tolerance?: Duration | undefined

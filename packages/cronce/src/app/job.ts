@@ -44,13 +44,16 @@ export interface JobOnlyOptions<Schema extends StandardSchema | undefined = unde
   readonly was?: string | undefined
 }
 
+/** Options of `retry` in a job, with the condition that a schedule can't have. */
 export interface JobRetryOptions extends RetryOptions {
   /** Which errors are worth another run. An error with `retryable: false` never is. @default all */
   readonly if?: ((error: unknown) => boolean) | undefined
 }
 
+/** The type of a run's input: what the job's schema returns, or JSON. */
 export type InputOf<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : Json
 
+/** What a job runs: an async or plain function of the run. */
 export type Handler<Input, Tx> = (run: Run<Input, Tx>) => unknown
 
 /** Around every run: call `next()` once, or throw. */

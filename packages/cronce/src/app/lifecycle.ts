@@ -7,6 +7,7 @@ import { type StopSignal, stopOnSignals } from './signals.ts'
 import { startedLine, stoppingLine } from './status-lines.ts'
 import { textOf } from './text-of.ts'
 
+/** How many runs a call of `runDue()` started, and how they ended. */
 export interface RunDueSummary {
   readonly started: number
   readonly succeeded: number

@@ -22,6 +22,7 @@ import {
 } from './exclusive.ts'
 import { WaitingLine } from './waiting-line.ts'
 
+/** Options of `app.lock()` and `app.tryLock()`. */
 export interface LockOptions {
   /** How long to wait while somebody else has it, up to a day; 0: not at all. @default '30s' */
   readonly wait?: Duration | undefined
@@ -38,11 +39,13 @@ export interface Lock {
   readonly signal: AbortSignal
 }
 
+/** The answer of `app.tryLock()`: whether the section ran, and what it returned. */
 export type Tried<Value> =
   | { readonly acquired: true; readonly value: Value }
   /** Who has it, and since when, as the store saw it. */
   | { readonly acquired: false; readonly holder: { readonly instance: string; readonly since: number } | null }
 
+/** Locks, as methods of an app. */
 export interface Locks {
   /**
    * LOCK_BUSY if another holder keeps it for longer than `wait`; LOCK_LOST if it was lost before the section ended. LOCK_NESTED

@@ -29,6 +29,7 @@ import {
 } from './exclusive.ts'
 import { WaitingLine } from './waiting-line.ts'
 
+/** Options of `app.once()`. */
 export interface OnceOptions {
   /** How long the result is kept, from a day to a year. All who use a key must name the same. @default '7d' */
   readonly ttl?: Duration | undefined
@@ -40,6 +41,7 @@ export interface OnceOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Keys that run a function once, as a method of an app. */
 export interface Once {
   /**
    * The first caller of a key does the work, whatever process it is in; all others get its result, now and for the time to

@@ -6,6 +6,7 @@ import { CronceError } from '../errors.ts'
 import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
+/** Options of `cronce()`. */
 export interface CronceOptions<Tx = unknown> {
   /** A URL (`postgres://…`, `sqlite:FILE`, `memory:`), or what `postgres()`, `sqlite()` or `memory()` returns. `undefined` is an error, never a fallback. */
   readonly store: string | StoreSource<Tx> | undefined

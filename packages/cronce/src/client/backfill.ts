@@ -8,6 +8,7 @@ import { readAuthored, readCommand } from './read-command.ts'
 import { optionConflict, readBoolean, readInstant } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 
+/** Options of `schedules.backfill()`. */
 export interface BackfillOptions {
   /** The first instant that counts. */
   readonly from: When
@@ -23,6 +24,7 @@ export interface BackfillOptions {
   readonly dryRun?: boolean | undefined
 }
 
+/** What a backfill will run. */
 export interface BackfillAnswer {
   /** `null` after a dry run. */
   readonly id: string | null

@@ -16,6 +16,7 @@ import { readCommand } from './read-command.ts'
 import { readInput } from './read-input.ts'
 import { readBoolean, readChoice, readText } from './read-option.ts'
 
+/** How work that goes on elsewhere has ended. */
 export interface Completion {
   readonly outcome: 'succeeded' | 'failed'
   /** Kept with the run, up to 16 KB. @default null */

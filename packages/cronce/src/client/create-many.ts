@@ -8,15 +8,18 @@ import { type ClientParts, contextAt } from './parts.ts'
 import type { NewSchedule } from './schedule-options.ts'
 import { defineByClient, readSchedule, scheduleExists, writeSchedule } from './write-schedule.ts'
 
+/** Options of `schedules.createMany()`. */
 export interface CreateManyOptions {
   /** Is told about each one, batch by batch, in the order in which they were given. */
   readonly onResult?: ((result: CreateResult) => void) | undefined
 }
 
+/** What became of one schedule of `createMany()`. */
 export type CreateResult =
   | { readonly name: string; readonly created: true; readonly warnings: readonly string[] }
   | { readonly name: string; readonly created: false; readonly error: CronceError }
 
+/** What became of all schedules of `createMany()`. */
 export interface CreatedMany {
   readonly created: number
   readonly refused: number

@@ -11,11 +11,13 @@ import { readInstant } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 import type { FireView } from './views.ts'
 
+/** Options of `schedules.deliver()`. */
 export interface DeliverOptions {
   /** The instant that is due, exactly: with the schedule it is the fire's identity. */
   readonly dueAt: When
 }
 
+/** The fire that a delivery led to. */
 export interface Delivered {
   /** `null`: the schedule has a trigger of its own, and comes to this instant by itself. */
   readonly fire: FireView | null

@@ -19,6 +19,7 @@ export interface DeploymentsView {
   readonly refused: readonly RefusedDeclaration[]
 }
 
+/** A deployment of an app, as the store has it. */
 export interface DeploymentView {
   readonly id: string
   /** `false`: the id is a hash of what its processes declare. */
@@ -37,6 +38,7 @@ export interface DeploymentView {
   readonly lost: boolean
 }
 
+/** Deployments: list them, activate one. */
 export interface Deployments {
   /** APP_NOT_FOUND if no process of it has ever declared anything. */
   get(app: string): Promise<DeploymentsView>

@@ -24,6 +24,7 @@ export type FeedEntry =
   /** Ends before this entry may be missing: read the lists again. What follows is complete again. */
   | { readonly kind: 'gap'; readonly at: number }
 
+/** Options of `app.feed()`. */
 export interface FeedOptions {
   /**
    * Begin with what is on record since then: starts and ends of runs, and ends of fires, whose fire was due at most a day before

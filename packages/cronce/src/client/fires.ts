@@ -24,8 +24,10 @@ import { optionInvalid, readBoolean, readChoice, readInteger } from './read-opti
 import type { When } from './schedule-options.ts'
 import type { FireView } from './views.ts'
 
+/** Options of `fires.list()`. */
 export interface FireListOptions extends FireFilter, PageOptions {}
 
+/** Which fires to list. */
 export interface FireFilter {
   readonly schedule?: string | undefined
   readonly job?: string | undefined
@@ -40,12 +42,14 @@ export interface FireFilter {
   readonly order?: 'latest' | 'earliest' | undefined
 }
 
+/** Options of `fires.latest()`. */
 export interface LatestOptions {
   readonly schedules: readonly string[]
   /** Of each. @default 60 */
   readonly limit?: number | undefined
 }
 
+/** Options of `fires.count()`. */
 export interface CountOptions {
   /** The hour that begins then, or the first one after it. */
   readonly from: When
@@ -53,6 +57,7 @@ export interface CountOptions {
   readonly to?: When | undefined
 }
 
+/** Fires: list, count, retry, cancel, prune. */
 export interface Fires {
   /** The latest due first. Many missed instants are one item with a `range`. */
   list(options?: FireListOptions): Promise<Page<FireView>>

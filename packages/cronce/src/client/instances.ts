@@ -8,11 +8,13 @@ import { readName } from './read-name.ts'
 import { readBoolean, readInteger } from './read-option.ts'
 import type { InstanceView } from './views.ts'
 
+/** Options of `instances.list()`. */
 export interface ListInstances {
   /** How many at most of those that left or died, the latest first: 0 to 10,000. */
   readonly ended?: number | undefined
 }
 
+/** Instances of the fleet: list, drain. */
 export interface Instances {
   /** All that are live or still hold runs, and of those that left or died within a day the latest, 200 unless told. */
   list(options?: ListInstances): Promise<readonly InstanceView[]>

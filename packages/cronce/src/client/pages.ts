@@ -7,6 +7,7 @@ export interface Page<Item> {
   readonly next: string | null
 }
 
+/** Which page of a list, and how long. */
 export interface PageOptions {
   /** 1 to 1,000. @default 100 */
   readonly limit?: number | undefined

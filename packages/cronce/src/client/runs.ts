@@ -23,8 +23,10 @@ import { invalid, optionConflict, readChoice } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 import type { RunView } from './views.ts'
 
+/** Options of `runs.list()`. */
 export interface RunListOptions extends RunFilter, PageOptions {}
 
+/** Which runs to list. */
 export interface RunFilter {
   readonly schedule?: string | undefined
   readonly job?: string | undefined
@@ -41,6 +43,7 @@ export interface RunFilter {
 /** A run is named by its token; a bigint, as the handler knows it, will do as well. */
 export type TokenRef = string | bigint
 
+/** Runs: list, get, complete. */
 export interface Runs {
   /** By the due time of their fire, the latest first; of the runs of one fire, the latest first. */
   list(options?: RunListOptions): Promise<Page<RunView>>

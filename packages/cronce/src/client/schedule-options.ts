@@ -133,22 +133,26 @@ export type NewSchedule = ScheduleOptions & {
   readonly job: string
 }
 
+/** A cron expression with its own options. */
 export interface CronSpec extends CronOptions {
   readonly expression: string
 }
 
+/** An interval with its own options. */
 export interface EverySpec {
   readonly interval: Duration
   /** An instant of the series. @default the Unix epoch */
   readonly anchor?: When | undefined
 }
 
+/** What becomes of a fire while an earlier one is active. */
 export interface OverlapOptions {
   readonly kind: OverlapPolicy['kind']
   /** 1 to 1,000. */
   readonly limit?: number | undefined
 }
 
+/** What becomes of late fires. */
 export interface MisfireOptions {
   /** So late is still on time; up to the window. @default '10s' */
   readonly grace?: Duration | undefined
@@ -160,6 +164,7 @@ export interface MisfireOptions {
   readonly window?: Duration | undefined
 }
 
+/** When a fire is run again. */
 export interface RetryOptions {
   /** Further runs after failed ones, 0 to 1,000. @default 0 */
   readonly attempts?: number | undefined
@@ -170,6 +175,7 @@ export interface RetryOptions {
   readonly deadline?: Duration | undefined
 }
 
+/** Pauses between attempts. */
 export interface BackoffOptions {
   /** Before the first retry, up to a day. @default '1s' */
   readonly base?: Duration | undefined
@@ -181,6 +187,7 @@ export interface BackoffOptions {
   readonly jitter?: number | undefined
 }
 
+/** How long a run may take. */
 export interface TimeoutOptions {
   /** How long a run may take, up to a year. @default none */
   readonly run?: Duration | undefined
@@ -188,6 +195,7 @@ export interface TimeoutOptions {
   readonly grace?: Duration | undefined
 }
 
+/** By how much starts are spread. */
 export interface JitterOptions {
   /** Up to a week. */
   readonly within: Duration
@@ -195,6 +203,7 @@ export interface JitterOptions {
   readonly kind?: 'fixed' | 'random' | undefined
 }
 
+/** How long records are kept. */
 export interface RetentionOptions {
   /** Of all ended fires, or by outcome; up to ten years. @default '30d' */
   readonly keep?: Duration | Readonly<Partial<Record<Outcome, Duration>>> | undefined
@@ -202,6 +211,7 @@ export interface RetentionOptions {
   readonly count?: number | undefined
 }
 
+/** A named limit that several jobs share. */
 export interface GroupOptions {
   readonly name: string
   /** Runs at a time in the whole fleet, 1 to 100,000. */

@@ -20,8 +20,10 @@ import { type Triggered, type TriggerNowOptions, triggerSchedule } from './trigg
 import type { ScheduleView } from './views.ts'
 import { type WrittenSchedule, writeSchedule } from './write-schedule.ts'
 
+/** Options of `schedules.list()`. */
 export interface ScheduleListOptions extends ScheduleFilter, PageOptions {}
 
+/** Which schedules to list. */
 export interface ScheduleFilter {
   readonly job?: string | undefined
   readonly state?: ScheduleView['state'] | undefined
@@ -32,6 +34,7 @@ export interface ScheduleFilter {
   readonly app?: string | undefined
 }
 
+/** Options of `schedules.pause()`. */
 export interface PauseOptions extends Authored {
   /** It ends by itself then. @default when somebody resumes it */
   readonly until?: When | undefined
@@ -39,6 +42,7 @@ export interface PauseOptions extends Authored {
   readonly missed?: MissedChoice | undefined
 }
 
+/** Schedules: create, change, trigger, pause, resume, remove, backfill. */
 export interface Schedules<Tx = unknown> {
   /** SCHEDULE_EXISTS if there is one of this name. In a transaction nothing is told to listeners, since it may not commit. */
   create(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>

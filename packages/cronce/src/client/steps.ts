@@ -14,6 +14,7 @@ import type { StepView } from './views.ts'
 /** How a step of unknown end ended: with a result that later runs are given, or not at all, so that they run it again. */
 export type StepResolution = { readonly result: Json } | { readonly failed: true }
 
+/** Durable steps: list them, resolve one whose end is unknown. */
 export interface Steps {
   /** The durable steps of a fire, as they were begun. */
   list(fire: FireRef): Promise<readonly StepView[]>

@@ -1,6 +1,7 @@
 import { readStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
 
+/** The store: its kind, clock and epoch. */
 export interface StoreView {
   /** The kind of store and where it is, without secrets. */
   readonly name: string
@@ -19,6 +20,7 @@ export interface StoreView {
   readonly offsetMs: number
 }
 
+/** Questions about the store itself. */
 export interface StoreStatus {
   /** Ask the store, and say what it is and how far away. */
   check(): Promise<StoreView>

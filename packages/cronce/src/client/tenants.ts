@@ -11,12 +11,14 @@ import type { ClientParts } from './parts.ts'
 import { readName } from './read-name.ts'
 import type { FireView, RunView, ScheduleView, StepView } from './views.ts'
 
+/** One record of a tenant's export. */
 export type TenantRecord =
   | { readonly type: 'schedule'; readonly schedule: ScheduleView }
   | { readonly type: 'fire'; readonly fire: FireView }
   | { readonly type: 'run'; readonly run: RunView }
   | { readonly type: 'step'; readonly step: StepView }
 
+/** Export and erase all data of one tenant. */
 export interface Tenants {
   /** All that is stored about a tenant: its schedules; then its fires, each with its steps and runs. */
   export(tenant: string): AsyncIterable<TenantRecord>

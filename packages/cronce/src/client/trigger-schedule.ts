@@ -15,6 +15,7 @@ import { readChoice } from './read-option.ts'
 import { demandInput } from './standard-schema.ts'
 import type { FireView } from './views.ts'
 
+/** Options of `schedules.trigger()`. */
 export interface TriggerNowOptions<Tx = unknown> extends Authored {
   /** @default the schedule's input */
   readonly input?: Json | undefined
@@ -26,6 +27,7 @@ export interface TriggerNowOptions<Tx = unknown> extends Authored {
   readonly tx?: Tx | undefined
 }
 
+/** The fire that a trigger created or found. */
 export interface Triggered {
   readonly fire: FireView
   /** False: a fire of this dedupe key was on record, and is the answer. */

@@ -54,6 +54,7 @@ export interface ScheduleView {
   readonly backfills: readonly BackfillView[]
 }
 
+/** A pause of a schedule. */
 export interface PauseView {
   readonly at: number
   /** It ends by itself then; `null`: when somebody resumes it. */
@@ -64,6 +65,7 @@ export interface PauseView {
   readonly missed: MissedChoice
 }
 
+/** A fire that has not ended. */
 export interface OpenFireView {
   readonly dueAt: number
   readonly nonce: string
@@ -82,6 +84,7 @@ export interface OpenFireView {
   readonly parkedUntilAt: number | null
 }
 
+/** A stretch that is being filled in. */
 export interface BackfillView {
   readonly id: string
   /** What is left of it: from here, to there, both included. */
@@ -92,6 +95,7 @@ export interface BackfillView {
   readonly note: string | null
 }
 
+/** A fire, as lists show it. */
 export interface FireView {
   readonly schedule: string
   readonly dueAt: number
@@ -121,6 +125,7 @@ export interface FireView {
   readonly range: { readonly untilAt: number; readonly count: number } | null
 }
 
+/** A run, as lists show it. */
 export interface RunView {
   readonly schedule: string
   readonly dueAt: number
@@ -154,6 +159,7 @@ export interface RunView {
   readonly logCut: boolean
 }
 
+/** A durable step of a fire. */
 export interface StepView {
   readonly schedule: string
   readonly dueAt: number
@@ -168,6 +174,7 @@ export interface StepView {
   readonly endedAt: number | null
 }
 
+/** An instance of the fleet. */
 export interface InstanceView {
   readonly id: string
   readonly app: string

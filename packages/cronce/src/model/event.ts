@@ -166,6 +166,7 @@ export type CronceEvent =
     }
   | { readonly type: 'clock.skewed'; readonly instance: string; readonly offsetMs: number }
 
+/** The types of events that `app.on()` takes. */
 export type EventType = CronceEvent['type']
 
 const TYPES = {
@@ -213,6 +214,7 @@ const TYPES = {
 /** All events, by name. */
 export const EVENT_TYPES = Object.keys(TYPES) as readonly EventType[]
 
+/** The event of a type. */
 export type EventOf<Type extends EventType> = OfType<CronceEvent, Type>
 
 /** Event by event, since some stand for several types. */

@@ -1,6 +1,7 @@
 /** How things end. Closed sets: every document, screen and query uses these words and no others. */
 
 export const OUTCOMES = ['succeeded', 'failed', 'skipped', 'missed', 'abandoned', 'cancelled'] as const
+/** How a fire or a run ended. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** Why it ended so, by outcome. A reason belongs to exactly one outcome, so the reason alone says both. */
@@ -62,6 +63,7 @@ export const REASONS = {
   ],
 } as const satisfies Record<Outcome, readonly string[]>
 
+/** Why it ended so. */
 export type Reason = (typeof REASONS)[Outcome][number]
 
 /** Why a run started later than the grace after it was ready. */
@@ -80,6 +82,7 @@ export const START_CAUSES = [
   'recovered',
 ] as const
 
+/** Why a run started later than its grace. */
 export type StartCause = (typeof START_CAUSES)[number]
 
 /** How a run or a fire ended. `detail` is for people: an error's message, the run that was in the way. */

@@ -5,6 +5,7 @@ import type { StoreSource } from '../store/store.ts'
 import { type Coordinator, makeCoordinator } from './coordinator.ts'
 import type { CoordinatorOptions, OwnAppOptions } from './coordinator-options.ts'
 
+/** Options of `envCoordinator()`. */
 export interface EnvCoordinatorOptions extends CoordinatorOptions {
   /** The variable that is `true` in processes that run tasks, and `false` in others. @default 'NODE_CRON_RUN' */
   readonly variable?: string | undefined

@@ -3,6 +3,7 @@ import { optionInvalid, readChoice, readDuration, readFields } from '../client/r
 import type { Duration } from '../client/schedule-options.ts'
 import type { TaskRegistry } from './undistributed.ts'
 
+/** Options of `runCoordinator()`. */
 export interface CoordinatorOptions {
   /**
    * How long `shouldRun` may take, 50 ms to 2 s. Later it throws, and node-cron skips the slot with the reason

@@ -44,6 +44,7 @@ export interface Coordinator {
 /** `run`: here. `error`: nobody knows, so not here. `not-designated`: by its environment this process runs nothing. */
 export type Verdict = 'run' | Refused | 'not-designated' | 'error'
 
+/** Whether this process runs the slot of a task. */
 export interface Decision extends SlotKey {
   readonly key: string
   readonly verdict: Verdict

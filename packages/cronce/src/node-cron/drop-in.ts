@@ -17,12 +17,15 @@ export interface NodeCron {
   schedule(expression: string, func: TaskFn | string, options?: TaskOptions): ScheduledTask
   /** A task that is not started yet. */
   createTask(expression: string, func: TaskFn | string, options?: TaskOptions): ScheduledTask
+  /** Whether node-cron accepts the expression. */
   validate(expression: string): boolean
+  /** What is wrong with each field of an expression. */
   validateDetailed(expression: string): DetailedValidation
   /** Throws if it is none. */
   parse(expression: string): ParsedFields
   /** By id, as it changes: those that were made and not destroyed. */
   getTasks(): Map<string, ScheduledTask>
+  /** The task of this id, if it was made and not destroyed. */
   getTask(taskId: string): ScheduledTask | undefined
   /** For all tasks without one of their own. `undefined`: the console again. */
   setLogger(logger: Logger | undefined): void
@@ -72,5 +75,6 @@ export function makeNodeCron(): NodeCron {
   }
 }
 
+/** The API of node-cron on cronce, as one object. */
 export const nodeCron = makeNodeCron()
 export const { setup, schedule, createTask, getTasks, getTask, setRunCoordinator, shutdown } = nodeCron

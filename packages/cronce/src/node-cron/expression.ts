@@ -8,12 +8,14 @@ export interface ParsedFields {
   dayOfWeek: (number | string)[]
 }
 
+/** What is wrong with one field of an expression. */
 export interface CronFieldError {
   field: string
   value?: string
   message: string
 }
 
+/** The answer of `validateDetailed()`. */
 export interface DetailedValidation {
   valid: boolean
   fields?: ParsedFields
@@ -63,16 +65,19 @@ const DAYS_IN_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 /** Larger numbers are in no field: they are left as they are, and refused. */
 const LARGEST = 99
 
+/** Whether node-cron accepts the expression. */
 export function validate(expression: string): boolean {
   return validateDetailed(expression).valid
 }
 
+/** The values of each field. Throws if the expression is invalid. */
 export function parse(expression: string): ParsedFields {
   const { fields, errors } = validateDetailed(expression)
   if (fields === undefined) throw new Error(errors[0]?.message)
   return fields
 }
 
+/** What is wrong with each field of an expression. */
 export function validateDetailed(expression: string): DetailedValidation {
   if (typeof expression !== 'string') return refused({ field: 'expression', message: 'pattern must be a string' })
   const resolved = NICKNAMES.get(expression.trim().toLowerCase()) ?? expression

@@ -18,6 +18,7 @@ export interface RunCoordinator {
 /** Why a slot was not run here. `not-elected`: it ran in another process, or a coordinator or an operator said no. */
 export type SkipReason = 'not-elected' | 'coordinator-error'
 
+/** What a task is called with. */
 export interface TaskContext {
   /** The slot, however late it runs; of `execute()`, now. */
   date: Date
@@ -34,6 +35,7 @@ export interface TaskContext {
   run?: Run
 }
 
+/** The events of a task. */
 export type TaskEvent =
   | 'task:started'
   | 'task:stopped'
@@ -47,6 +49,7 @@ export type TaskEvent =
   | 'execution:maxReached'
   | 'execution:skipped'
 
+/** One execution of a task. */
 export interface Execution {
   id: string
   reason: 'invoked' | 'scheduled'
@@ -57,17 +60,21 @@ export interface Execution {
   result?: any
 }
 
+/** How the last execution of a task ended. */
 export interface LastRun {
   date: Date
   result?: unknown
   error?: Error
 }
 
+/** The function of a task. */
 // biome-ignore lint/suspicious/noExplicitAny: node-cron's own type, which code that comes from there relies on.
 export type TaskFn = (context: TaskContext) => any | Promise<any>
 
+/** Called with the events of a task. */
 export type TaskListener = (context: TaskContext) => Promise<void> | void
 
+/** Options of `schedule()` and `createTask()`. */
 export interface TaskOptions extends Omit<PolicyOptions, 'overlap' | 'jitter'> {
   /** Any IANA name. @default the host's zone */
   timezone?: string
@@ -95,6 +102,7 @@ export interface TaskOptions extends Omit<PolicyOptions, 'overlap' | 'jitter'> {
   unref?: boolean
 }
 
+/** A task, as `schedule()` and `createTask()` return it. */
 export interface ScheduledTask {
   id: string
   name?: string

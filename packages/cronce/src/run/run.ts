@@ -33,6 +33,7 @@ export interface Run<Input = unknown, Tx = unknown> {
   transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
 }
 
+/** The fire that a run executes. */
 export interface Fire<Input> {
   readonly schedule: string
   readonly job: string
@@ -44,6 +45,7 @@ export interface Fire<Input> {
   readonly input: Input
 }
 
+/** What came before this fire of the schedule. */
 export interface Previous {
   /** Of the last fire that ended, and of the last that succeeded; `null`: there was none. */
   readonly dueAt: Instant | null
@@ -53,6 +55,7 @@ export interface Previous {
   readonly sinceSuccessMs: number | null
 }
 
+/** Log lines of a run, stored with it. */
 export interface RunLog {
   (message: string): void
   debug(message: string): void

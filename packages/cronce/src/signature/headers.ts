@@ -1,6 +1,7 @@
 /** Headers as `fetch`, Node and most frameworks have them. */
 export type HeaderSource = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
+/** Header names in lower case, with their values. */
 export type PlainHeaders = Readonly<Record<string, string>>
 
 /** By lower-case name; what came several times is joined as HTTP says. */

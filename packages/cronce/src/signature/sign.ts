@@ -3,6 +3,7 @@ import { type RawBody, readBody } from './read-body.ts'
 import { readSecrets, type Secret } from './secrets.ts'
 import { importKey, SIGNATURE_HEADER, signedText } from './signed-text.ts'
 
+/** Options of `sign()`. */
 export interface SignOptions {
   /** Of at least 16 characters. Several, while one replaces another: the receiver needs to know one of them. */
   readonly secret: Secret
@@ -10,6 +11,7 @@ export interface SignOptions {
   readonly now?: number | undefined
 }
 
+/** A request to sign. */
 export interface Unsigned {
   readonly headers?: HeaderSource | undefined
   readonly body?: RawBody

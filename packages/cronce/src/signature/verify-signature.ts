@@ -4,6 +4,7 @@ import { type RawBody, readBody } from './read-body.ts'
 import { readSecrets, type Secret } from './secrets.ts'
 import { importKey, SIGNATURE_HEADER, signedText } from './signed-text.ts'
 
+/** Options of `verifySignature()`. */
 export interface VerifyOptions {
   /** Of at least 16 characters. Several, while one replaces another. */
   readonly secret: Secret
@@ -21,6 +22,7 @@ export type SignedRequest =
   | { readonly headers: HeaderSource; readonly body?: RawBody }
   | ({ readonly headers: HeaderSource } & AsyncIterable<Uint8Array>)
 
+/** What a valid signature proves about a request. */
 export interface VerifiedRequest {
   /** By lower-case name. Only those that the signature covers are proven. */
   readonly headers: ReadonlyMap<string, string>

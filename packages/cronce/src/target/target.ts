@@ -10,6 +10,7 @@ import type { TargetHandler } from './loaded-target.ts'
 /** What a job runs where it has no function. */
 export type Target = IsolateOptions | CommandOptions | HttpTarget
 
+/** An endpoint as the target of a job. */
 export interface HttpTarget {
   readonly http: HttpOptions
 }

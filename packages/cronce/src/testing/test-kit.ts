@@ -28,6 +28,7 @@ export interface TestKit {
   readonly events: readonly CronceEvent[]
 }
 
+/** Options of `testKit()`. */
 export interface TestKitOptions {
   /** When the test begins. @default 2027-01-01T00:00:00Z, a Friday */
   readonly now?: Date | number | string | undefined
@@ -41,6 +42,15 @@ const HOUR_MS = 3_600_000
 /** Renewing leases every few seconds is most of what an idle week would consist of, and no process can die here. */
 const QUIET = { leaseMs: 6 * HOUR_MS, holdDownMs: 12 * HOUR_MS }
 
+/**
+ * Apps on a store in memory and a clock that moves when told, for tests that do not wait.
+ *
+ * @example
+ * const kit = testKit({ now: '2027-03-19T12:00:00Z' })
+ * const app = kit.app().job('newsletter', { cron: '0 9 * * MON' }, () => {})
+ * await app.start()
+ * await kit.advance('14d')
+ */
 export function testKit({ now = FIRST_DAY, patience = 1_000 }: TestKitOptions = {}): TestKit {
   /** How long each run has been waited for. */
   const running = new Map<string, number>()

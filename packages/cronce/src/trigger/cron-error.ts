@@ -1,7 +1,9 @@
 import { CronceError } from '../errors.ts'
 
+/** The fields of a cron expression. */
 export type FieldName = 'second' | 'minute' | 'hour' | 'day of month' | 'month' | 'day of week' | 'year'
 
+/** The codes of errors about expressions. */
 export type CronErrorCode =
   | 'EXPRESSION_INVALID'
   | 'EXPRESSION_EMPTY'

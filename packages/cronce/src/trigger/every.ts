@@ -4,6 +4,7 @@ import { pointAt, quote } from './cron-hints.ts'
 import { collect, DATE_LIMIT_MS, toInstant } from './instant.ts'
 import type { EveryData, EveryTrigger } from './trigger.ts'
 
+/** Options of `every()`. */
 export interface EveryOptions {
   /** An instant of the series. All instances that name the same one agree on all others. @default 0, the Unix epoch */
   readonly anchor?: Date | number | undefined

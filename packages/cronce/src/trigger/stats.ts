@@ -6,6 +6,7 @@ import { DATE_LIMIT_MS, toInstant } from './instant.ts'
 import type { Trigger } from './trigger.ts'
 import { type Segment, ZONE_END, ZONE_START } from './zone.ts'
 
+/** How often a trigger fires, and what clock changes do to it. */
 export interface TriggerStats {
   readonly from: number
   readonly to: number
@@ -21,6 +22,7 @@ export interface TriggerStats {
   readonly changes: readonly ZoneEffect[]
 }
 
+/** What a clock change does to a trigger. */
 export interface ZoneEffect {
   readonly at: number
   readonly offsetBeforeMs: number

@@ -15,6 +15,7 @@ export interface Timeline {
   readonly never: boolean
 }
 
+/** Options of `cron()`. */
 export interface CronOptions {
   /** Zone of the fields: an IANA name, `UTC`, or a fixed offset such as `+05:30`. A `CRON_TZ=` prefix wins. @default 'UTC' */
   readonly tz?: string | undefined
@@ -37,11 +38,13 @@ export interface CronOptions {
 /** A trigger as plain JSON data, so that a schedule can be stored. `trigger(data)` makes it live again. */
 export type TriggerData = CronData | EveryData | AtData
 
+/** A cron expression, as data. */
 export interface CronData extends CronOptions {
   readonly kind: 'cron'
   readonly expression: string
 }
 
+/** An interval, as data. */
 export interface EveryData {
   readonly kind: 'every'
   readonly everyMs: number
@@ -49,13 +52,16 @@ export interface EveryData {
   readonly anchor: number
 }
 
+/** An instant, as data. */
 export interface AtData {
   readonly kind: 'at'
   readonly at: number
 }
 
+/** When a schedule fires: a fixed set of instants. */
 export type Trigger = CronTrigger | EveryTrigger | AtTrigger
 
+/** Fires by a cron expression. */
 export interface CronTrigger extends Timeline {
   readonly kind: 'cron'
   /** As it was written. */
@@ -94,6 +100,7 @@ export interface CronFields {
   readonly daysAnd: boolean
 }
 
+/** How day of month and day of week combine. */
 export interface DayField {
   /** `*`, `?` or a star with step 1: leaves the day to the other field. */
   readonly open: boolean
@@ -114,6 +121,7 @@ export type SpecialDay =
   /** `5#3`: the n-th such weekday. */
   | { readonly kind: 'nthWeekday'; readonly weekday: number; readonly nth: number }
 
+/** Fires at an interval. */
 export interface EveryTrigger extends Timeline {
   readonly kind: 'every'
   readonly everyMs: number
@@ -121,6 +129,7 @@ export interface EveryTrigger extends Timeline {
   toJSON(): EveryData
 }
 
+/** Fires once. */
 export interface AtTrigger extends Timeline {
   readonly kind: 'at'
   readonly at: number

@@ -5,6 +5,7 @@ import type { Handler } from '../create-handler.ts'
 import { oldestOfBusiest } from '../oldest-of.ts'
 import { toNode } from './to-node.ts'
 
+/** Options of `serve()`. */
 export interface ServeOptions {
   /** @default '127.0.0.1' */
   readonly host?: string | undefined
@@ -14,6 +15,7 @@ export interface ServeOptions {
   readonly connections?: number | undefined
 }
 
+/** A server that listens. */
 export interface Served {
   /** Where it listens, without a slash at the end. */
   readonly url: string

@@ -7,6 +7,7 @@ import { writeResponse } from './write-response.ts'
 /** For node:http, Express, Connect and Nest: `next` is called for what is not below the handler's base path. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
 
+/** Adapts the handler to `node:http`, Express and the like. */
 export function toNode(handler: Handler): NodeHandler {
   return (incoming, outgoing, next) => {
     const mount = mountOf(incoming)

@@ -17,6 +17,7 @@ export interface MemoryData {
   readonly effects: Map<string, Json>
 }
 
+/** All data of one namespace. */
 export interface NamespaceData {
   readonly schedules: Map<string, ScheduleState>
   /** By `lineKeyText`. */
@@ -35,6 +36,7 @@ export interface NamespaceData {
   writes?: number
 }
 
+/** An instance, and when it ended. */
 export interface StoredInstance {
   /** Its `expired` means nothing: that is judged when somebody asks. */
   readonly record: Omit<InstanceRecord, 'endedAt'>

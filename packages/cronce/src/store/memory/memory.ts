@@ -4,6 +4,7 @@ import { emptyData, type MemoryData } from './data.ts'
 import { openStore } from './store.ts'
 import { beginTransaction, commit, type MemoryTransaction } from './transaction.ts'
 
+/** Options of `memory()`. */
 export interface MemoryOptions {
   /** The store's clock. @default the process's */
   readonly clock?: { wall(): number } | undefined

@@ -7,17 +7,20 @@ import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 
 const OLDEST_SERVER = 13
 
+/** A migration, applied or not. */
 export interface MigrationEntry {
   readonly number: number
   readonly name: string
   readonly breaking: boolean
 }
 
+/** A migration that the database has. */
 export interface AppliedMigration extends MigrationEntry {
   /** Epoch milliseconds. */
   readonly appliedAt: number
 }
 
+/** Which migrations the database has, and which it lacks. */
 export interface MigrationStatus {
   readonly schema: string
   /** `newer`: by a newer version, with which this one can work; `too-new`: with which it can't. */

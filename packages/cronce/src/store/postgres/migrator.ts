@@ -5,6 +5,7 @@ import { openDatabase, type Target } from './open.ts'
 import { grantsSql, type Roles } from './roles.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 
+/** Options of `migrator()`. */
 export interface MigratorOptions {
   /** @default 'cronce' */
   readonly schema?: string | undefined

@@ -10,6 +10,7 @@ import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 import { checkSettings } from './settings.ts'
 import { openStore } from './store.ts'
 
+/** Options of `postgres()`. */
 export interface PostgresOptions<Opener extends TransactionOpener | undefined = TransactionOpener | undefined> {
   /** Where the tables are. @default 'cronce' */
   readonly schema?: string | undefined

@@ -22,6 +22,7 @@ export interface ViewedSchedule {
   readonly recent: readonly { readonly dueAt: number; readonly state: string; readonly count: number }[]
 }
 
+/** Which schedules `viewSchedules()` reads. */
 export interface ViewQuery {
   /** @default 'cronce' */
   readonly schema?: string | undefined
@@ -35,6 +36,7 @@ export interface ViewQuery {
   readonly recent: number
 }
 
+/** Schedules as the views of the database show them. */
 export interface ViewedSchedules {
   /** The store's clock. */
   readonly now: number

@@ -6,6 +6,7 @@ import { nameOf, openLink, type Target } from './open-link.ts'
 import { checkSettings } from './settings.ts'
 import { openStore } from './store.ts'
 
+/** Options of `redis()`. */
 export interface RedisOptions {
   /** What all keys begin with; the namespace follows in braces. @default 'cronce' */
   readonly prefix?: string | undefined

@@ -6,6 +6,7 @@ import { PRIVATE } from './file-mode.ts'
 import { type Host, systemHost } from './host.ts'
 import type { FileOptions } from './open.ts'
 
+/** Options of `sqlite()`. */
 export interface SqliteOptions {
   /** Made if it does not exist; its folder must. */
   readonly file: string

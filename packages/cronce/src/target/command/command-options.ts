@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { invalid, isRecord, optionConflict, readFields, readInteger } from '../../client/read-option.ts'
 
+/** A command as the target of a job. */
 export interface CommandOptions {
   /** The program and its arguments; as one text, the program alone, or with `shell` what that shall run. */
   readonly command: readonly string[] | string

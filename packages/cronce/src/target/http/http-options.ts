@@ -38,6 +38,7 @@ export interface HttpOptions {
   readonly maxResponse?: number | undefined
 }
 
+/** Lets an endpoint answer later, by a call-back. */
 export interface HttpCallback {
   /** Where this side answers POST /callbacks/…, as the endpoint can reach it. */
   readonly url: string

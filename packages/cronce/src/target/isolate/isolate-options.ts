@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { invalid, readChoice, readFields, readInteger } from '../../client/read-option.ts'
 import { CronceError } from '../../errors.ts'
 
+/** A file as the target of a job, in a thread or a process. */
 export interface IsolateOptions {
   /** A module whose default export is the handler: a URL, or a path, from the working directory if it is relative. */
   readonly file: string | URL
