@@ -5,6 +5,34 @@ const TESTS = 'packages/cronce/test/engine/after-stall.test.ts'
 /** Mistakes in catching up after a stall: docs/decisions/004-time.md, "Catching up". */
 export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
   {
+    name: 'left-schedules-hide-others',
+    rule: 'ruling 43',
+    breaks: 'Due schedules that are left to their runs hide those behind them.',
+    edits: [
+      edit(
+        'engine/claim/look.ts',
+        'Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver)',
+        'Math.min(BATCH, room + memory.passedOver + 1)',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/look.test.ts',
+      names: ['whose schedules a look asks for, and how many'],
+    },
+  },
+  {
+    name: 'promise-by-its-class',
+    rule: 'P7',
+    breaks: 'Where an application has replaced the global Promise, a run ends before its handler.',
+    edits: [edit('engine/run/execute.ts', 'if (isPromise(value)) {', 'if (value instanceof Promise) {')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run.test.ts',
+      names: ['a handler ends when its promise does, also where the application has replaced the global Promise'],
+    },
+  },
+  {
     name: 'stall-opens-all-at-once',
     rule: 'ruling 43',
     breaks: 'All due times that came together are opened at once, and those that come while they wait are skipped.',

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Change } from '../model/change.ts'
+import { isPromise } from '../model/is-promise.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { contention, pauseAmong } from '../policy/contention.ts'
 import type { Context, Decision } from '../policy/decision.ts'
@@ -65,7 +66,7 @@ export async function changeSchedules(
     for (const id of pending) {
       const state = states.get(id) ?? null
       const decided = decide(id, state, context)
-      const decision = decided instanceof Promise ? await decided : decided
+      const decision = isPromise(decided) ? await decided : decided
       if (decision === null) done.set(id, { kind: 'unchanged', state })
       else decisions.push(decision)
     }

@@ -30,6 +30,12 @@ test('whose schedules a look asks for, and how many', () => {
     ],
     ['runDue', memory({ ownUntil: 60_000 }), { patienceMs: 0 }, { isOwnOnly: false, patienceMs: 0, limit: 11 }],
     ['much room', memory(), { room: 9_000 }, { isOwnOnly: false, patienceMs: 250, limit: 500 }],
+    [
+      'many that wait for their runs',
+      memory({ passedOver: 600 }),
+      { room: 9_000 },
+      { isOwnOnly: false, patienceMs: 250, limit: 1_100 },
+    ],
     ['failing schedules', memory(), { room: 9_000, failing: 7 }, { isOwnOnly: false, patienceMs: 250, limit: 507 }],
   ]
   for (const [situation, known, patch, expected] of rows) {

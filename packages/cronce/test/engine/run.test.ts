@@ -375,3 +375,24 @@ test('a result that can not even say why it is no JSON ends its run all the same
   )
   fleet.end()
 })
+
+test('a handler ends when its promise does, also where the application has replaced the global Promise', async (context) => {
+  const { Promise: original } = globalThis
+  globalThis.Promise = class extends (original as new (...args: never[]) => object) {} as unknown as PromiseConstructor
+  context.after(() => {
+    globalThis.Promise = original
+  })
+  const fleet = await createFleet()
+  let running = 0
+  let most = 0
+  await fleet.add((app, { clock }) =>
+    app.job('slow', { every: '1s' }, async () => {
+      most = Math.max(most, ++running)
+      await clock.sleep(2_500)
+      running--
+    }),
+  )
+  await fleet.advance('20s')
+  assert.equal(most, 1, 'one at a time')
+  fleet.end()
+})

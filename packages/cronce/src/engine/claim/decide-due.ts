@@ -1,3 +1,4 @@
+import { isPromise } from '../../model/is-promise.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { canMaterialise } from '../../policy/bounds.ts'
@@ -137,7 +138,7 @@ export class DueDecider {
       if (!mayPlan(state, this.#core.settings.zoneData, newest(state.definition.job))) continue
       const deciding = decide(state)
       // Only a backfill has something to wait for.
-      const decision = deciding instanceof Promise ? await deciding : deciding
+      const decision = isPromise(deciding) ? await deciding : deciding
       if (decision === 'stop') break
       if (decision !== null) decisions.push(decision)
     }

@@ -26,6 +26,8 @@ export const FIRST_LOOK: LookMemory = {
 
 /** Schedules in one look. */
 export const BATCH = 500
+/** How many due schedules that can't be changed yet a look goes past: each is read again. */
+const MOST_PASSED_OVER = 8 * BATCH
 /** Wait of an instance that expects nothing. Bounded, so that a lost wake-up costs time and nothing else. */
 export const LONG_MS = 3_600_000
 /** Multiplies the patience of an instance that has a backlog or has just lost a race: claiming its peers' schedules would cause conflicts. */
@@ -63,7 +65,7 @@ export function scopeOf(memory: LookMemory, { sentAt, patienceMs, room, failing 
     isOwnOnly,
     patienceMs: isOwnOnly ? ENDLESS_MS : memory.isPatient ? patienceMs * PATIENCE_MULTIPLIER : patienceMs,
     // One more than there is room for, to see whether that was all.
-    limit: Math.min(BATCH, room + memory.passedOver + 1) + failing,
+    limit: Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver) + failing,
   }
 }
 

@@ -27,7 +27,7 @@ interface PlannedStart {
 
 /**
  * When runs may start that were claimed ahead. There is one timer for all that start at the same time. A run starts when the store's
- * clock has reached its due time for certain, and no peer can have declared this instance dead before that: see docs/architecture.md,
+ * clock has reached its due time for certain, and no peer can have declared this instance dead before that: see docs/decisions/004-time.md,
  * "Claim ahead".
  */
 export class PlannedStarts {

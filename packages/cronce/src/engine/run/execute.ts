@@ -1,3 +1,4 @@
+import { isPromise } from '../../model/is-promise.ts'
 import { epochOf } from '../../model/token.ts'
 import { isOnTime } from '../../policy/plan/misfire.ts'
 import type { Core } from '../core.ts'
@@ -94,6 +95,8 @@ function callHandler<Tx>(
     afterHandler(core, run, notes, () => onEnd(ended))
   }
   run.onGiveUp(end)
+  // It was given up before it started.
+  if (hasEnded) return
   run.isExecuting = true
   let value: unknown
   try {
@@ -102,7 +105,7 @@ function callHandler<Tx>(
     end({ kind: 'threw', error })
     return
   }
-  if (value instanceof Promise) {
+  if (isPromise(value)) {
     value.then(
       (returned: unknown) => end({ kind: 'returned', value: returned }),
       (error: unknown) => end({ kind: 'threw', error }),
