@@ -8,15 +8,7 @@ import { isRefusal } from '../../policy/refusals.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { Progress } from './guarded-writes.ts'
-import {
-  declaredElsewhere,
-  movedFrom,
-  type Named,
-  nextName,
-  otherHolder,
-  otherJob,
-  refuseMoved,
-} from './other-names.ts'
+import { movedFrom, type Named, nextName, otherHolder, otherJob, refuseMoved } from './other-names.ts'
 import { NAME_TAKEN, refusalOf } from './report-refusals.ts'
 import type { DeploymentWatch } from './watch-deployments.ts'
 
@@ -31,20 +23,13 @@ export interface ReadInstant extends Read {
   readonly records: readonly FireRecord[]
 }
 
-const appOf = ({ source }: ScheduleState): string => (source.kind === 'code' ? source.app : '')
-
 interface Declared {
   readonly wishes: ReadonlyMap<string, Wish>
   readonly named: Named
   /** By schedule. */
   readonly atInstant: ReadonlyMap<string, ReadInstant>
   readonly watch: DeploymentWatch
-  /** By declared name, since when (monotonic) no schedule has any name of its job. */
-  readonly freeSince: Map<string, number>
 }
-
-/** A live process declares what was removed with its next heartbeat. Two apps that wait for each other must not wait for ever. */
-const REDECLARE_LEASES = 2
 
 /** One pass over the declarations of this process: decides about each, and collects what is left to do. */
 export class DeclarationPass {
@@ -74,27 +59,11 @@ export class DeclarationPass {
     const isLeft = state === null || (this.#isOwn(state) && isOldName(state))
     const before = isLeft ? movedFrom(wish, named) : undefined
     this.#wantOldNames(wish, before)
-    const elsewhere =
-      before === undefined ? this.#declaredElsewhere(state, wish) : { name: before.id, app: appOf(before) }
     const decision =
-      elsewhere === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, elsewhere)
+      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, before)
     if (decision === null || !isRefusal(decision)) return decision
     this.#refuse(wish, state, decision)
     return null
-  }
-
-  /** All names of the job were removed: an app that declares another one gets the time to declare it again. */
-  #declaredElsewhere(state: ScheduleState | null, wish: Wish) {
-    const { freeSince, named } = this.#declared
-    const elsewhere = state === null ? declaredElsewhere(wish, named, this.#core) : undefined
-    if (elsewhere === undefined) {
-      freeSince.delete(wish.id)
-      return undefined
-    }
-    const { parts, settings } = this.#core
-    const since = freeSince.get(wish.id) ?? parts.clock.mono()
-    freeSince.set(wish.id, since)
-    return parts.clock.mono() - since < REDECLARE_LEASES * settings.leaseMs ? elsewhere : undefined
   }
 
   /** The decisions of a batch were written. */

@@ -45,7 +45,6 @@ export class Declarer {
   /** When (monotonic) the schedules were last declared, or found to be as declared. */
   #verifiedAt: number
   readonly #atInstant = new Map<string, ReadInstant>()
-  readonly #freeSince = new Map<string, number>()
 
   constructor(core: Core, state: DeployState, { watch, writes, refusals }: Parts) {
     this.#core = core
@@ -111,8 +110,7 @@ export class Declarer {
     this.#verifiedAt = core.parts.clock.mono()
     const wishes = wishesUnder(core, record)
     const named = await this.#renamer.load(wishes)
-    const kept = { atInstant: this.#atInstant, freeSince: this.#freeSince, watch: this.#watch }
-    const pass = new DeclarationPass(core, { wishes, named, ...kept })
+    const pass = new DeclarationPass(core, { wishes, named, atInstant: this.#atInstant, watch: this.#watch })
     const continued = continuingJobs(wishes, named)
     const decide: Decide = (id, state, context) => pass.decide(id, state, context)
     for (let start = 0; start < declared.length; start += BATCH) {

@@ -2,7 +2,6 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
 import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
-import type { Core } from '../core.ts'
 import type { Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
 
@@ -112,27 +111,9 @@ export function continuingJobs(wishes: ReadonlyMap<string, Wish>, { states }: Na
   return jobs
 }
 
-/** The live process of another app that is about to declare another name of the job, because no schedule has any of its names. */
-export function declaredElsewhere(
-  { id, otherNames }: Wish,
-  { states, foreign }: Named,
-  { fleet: { peers }, settings: { app } }: Pick<Core, 'fleet' | 'settings'>,
-): Declared | undefined {
-  if ([id, ...otherNames].some((name) => states.has(name) || foreign.has(name))) return undefined
-  for (const peer of peers) {
-    const name = peer.app === app ? undefined : peer.jobs.find((job) => otherNames.includes(job))
-    if (name !== undefined) return { name, app: peer.app }
-  }
-  return undefined
-}
-
-interface Declared {
-  readonly name: string
-  readonly app: string
-}
-
 /** A job must not run here under one name while another app runs it under another. */
-export function refuseMoved({ id, otherNames }: Wish, { name, app }: Declared): Refusal {
+export function refuseMoved({ id, otherNames }: Wish, { id: name, source }: ScheduleState): Refusal {
+  const app = source.kind === 'code' ? source.app : ''
   return {
     refused: 'SCHEDULE_NAME_TAKEN',
     message: `The job ${id} ${otherNames.includes(name) ? 'was' : 'goes on as'} ${name}, which is declared by the app ${app}.`,

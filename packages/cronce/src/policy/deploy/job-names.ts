@@ -1,5 +1,6 @@
 import type { AppRecord, Rename } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
+import { markOf } from '../plan/series.ts'
 
 export interface IgnoredRename extends Rename {
   readonly continuedBy: string
@@ -98,5 +99,6 @@ export function otherNamesOf(app: AppRecord, name: string): readonly string[] {
  */
 export function holderOf(states: readonly ScheduleState[]): ScheduleState | undefined {
   const heldTo = ({ retiredAt }: ScheduleState): number => retiredAt ?? Number.POSITIVE_INFINITY
-  return states.toSorted((a, b) => heldTo(b) - heldTo(a) || b.updatedAt - a.updatedAt)[0]
+  // Retired within the same millisecond: the one that has planned further, so that nothing is planned again.
+  return states.toSorted((a, b) => heldTo(b) - heldTo(a) || markOf(b) - markOf(a) || b.updatedAt - a.updatedAt)[0]
 }

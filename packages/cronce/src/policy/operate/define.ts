@@ -260,8 +260,8 @@ function isContinuing(state: ScheduleState, wanted: DefineWish): boolean {
 function isUndone({ retiredAt, retirements, source: old }: ScheduleState, { source, standing }: DefineWish): boolean {
   const last = retirements?.at(-1)
   if (retiredAt === null || last === undefined || source.kind !== 'code') return false
-  // Another app may have a deployment of the same id.
-  if (old.kind !== 'code' || old.app !== source.app) return last.cause === 'absent'
+  // Another app may have a deployment of the same id, also one that this app has just taken the schedule from.
+  if (old.kind !== 'code' || old.app !== source.app || old.number === 0) return last.cause === 'absent'
   return last.cause === 'absent' || (last.cause === 'dropped' && last.deployment === standing?.deployment)
 }
 
