@@ -34,7 +34,7 @@ export const importCommand: Command = {
   about: [
     'What does not mean quite the same, or does not translate, is told on stderr; of the latter nothing is dropped: it is kept',
     'as a comment, and the exit code is 1. crontab reads stdin without FILE, or with -.',
-    'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server: each is told.',
+    'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server; each such line is reported.',
     'node-cron prints a plan and changes nothing without --write: every task gets a name and distributed: true. Exit code 1 if some',
     'need you. It reads JavaScript and TypeScript without JSX, and follows imports of node-cron, not functions that wrap it.',
   ].join('\n'),

@@ -20,7 +20,7 @@ export const PUT_FLAGS = {
   input: { type: 'string', value: 'JSON', help: 'What its runs are given; @FILE, or @- for stdin' },
   start: { type: 'string', value: 'TIME', help: 'It is not due before then' },
   end: { type: 'string', value: 'TIME', help: 'It is not due from then on' },
-  fires: { type: 'string', value: 'N', help: 'It is finished after so many fires' },
+  fires: { type: 'string', value: 'N', help: 'Finish the schedule after N fires' },
   tenant: { type: 'string', value: 'NAME', help: 'Whose data it is' },
   overlap: {
     type: 'string',
