@@ -42,7 +42,7 @@ answerParent(counts, {
     return undefined
   },
   // It runs until it is closed.
-  start: async () => void (worker!.isRunning() ? worker!.resume() : worker!.run()),
+  start: async () => void (worker!.isPaused() ? worker!.resume() : worker!.run()),
   pause: async () => void (await worker!.pause()),
   audit: async () => {
     const { completed = 0, ...others } = await queue.getJobCounts()
