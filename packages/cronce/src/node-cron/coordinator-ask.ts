@@ -36,7 +36,7 @@ interface Question {
   isOver: boolean
 }
 
-/** Ask for a slot, in bounded time: a slot that is nobody's yet is ours then, for ever. Throws if that can't be said. */
+/** Ask for a slot, in bounded time: a slot that is free becomes ours for good. Throws if the store does not answer. */
 export async function askForSlot(asking: Asking, key: SlotKey): Promise<Answer> {
   const { parts, options } = asking
   let until = parts.mono() + options.timeoutMs
@@ -50,7 +50,7 @@ export async function askForSlot(asking: Asking, key: SlotKey): Promise<Answer> 
     if (tried.verdict !== 'early') return tried
     waitedMs += tried.byMs
     if (waitedMs > options.aheadMs) throw tooEarly(key, tried.byMs)
-    // Nothing begins before its time by the store's clock, so whoever is ahead waits: that is no reason to be refused.
+    // Nothing starts before its time by the store's clock. A process whose clock is ahead waits; it is not refused.
     until += tried.byMs
     await parts.sleep(tried.byMs, NEVER)
   }
@@ -75,7 +75,7 @@ async function trySlot(asking: Asking, question: Question): Promise<Tried> {
   )
   const slot = await Promise.race([granted.promise, settled])
   if (slot === undefined) throw unable(key)
-  // Whoever asked has gone between the two, so nobody would ever say that it is complete.
+  // The caller gave up between the two, so no call would ever say that it is complete.
   if (question.isOver) slot.giveUp(tooLate(key))
   return { verdict: 'run', slot, settled }
 }

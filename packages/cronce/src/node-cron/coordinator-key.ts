@@ -39,8 +39,8 @@ export function scheduleOf(name: string): string {
 }
 
 /**
- * Without a trigger, of a job that nobody has: node-cron says when a slot has come, and runs it. At most once, since it asks
- * nobody a second time. It contains no option, so that processes with different ones do not change it to and fro.
+ * Without a trigger, for a job that no instance has: node-cron says when a slot has come, and runs it. At most once, since it does not
+ * ask a second time. It contains no option, so that processes with different ones do not change it to and fro.
  */
 export const SLOT_DEFINITION: Definition = {
   job: SLOT_JOB,
@@ -48,7 +48,7 @@ export const SLOT_DEFINITION: Definition = {
   input: null,
   policy: {
     guarantee: 'at-most-once',
-    // Whoever asks for what is longer ago has a clock that is far behind. Records are kept a day longer than this at least.
+    // A process that asks for an older slot has a clock that is far behind. Records are kept at least a day longer than this.
     misfire: { ...DEFAULT_POLICY.misfire, windowMs: HOUR_MS },
   },
   start: null,

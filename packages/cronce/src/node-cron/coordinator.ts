@@ -20,9 +20,9 @@ import { within } from './within.ts'
 
 /** What node-cron asks: give it to `cron.setRunCoordinator` before tasks are made, or to a task as `runCoordinator`. */
 export interface Coordinator {
-  /** Whether this process is to run the slot. One process of the fleet is told so, ever. */
+  /** Whether this process runs the slot. It answers `true` to one process of the fleet, once. */
   shouldRun(key: string, ttlMs: number): Promise<boolean>
-  /** The run has ended. Resolves when that is on record, or the store did not answer in time: then it is told later. */
+  /** The run has ended. Resolves when that is on record, or when the store did not answer in time; then it is recorded later. */
   onComplete(key: string): Promise<void>
   /** Resolves when slots can be asked for. Before, `shouldRun` waits for it as long as it may. */
   ready(): Promise<void>
@@ -41,7 +41,7 @@ export interface Coordinator {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** `run`: here. `error`: nobody knows, so not here. `not-designated`: by its environment this process runs nothing. */
+/** `run`: here. `error`: the store did not say, so not here. `not-designated`: by its environment this process runs nothing. */
 export type Verdict = 'run' | Refused | 'not-designated' | 'error'
 
 /** Whether this process runs the slot of a task. */
@@ -66,7 +66,7 @@ export function runCoordinator(source: unknown, options?: unknown): Coordinator 
   return makeCoordinator(source, options, () => true)
 }
 
-/** It declares nothing, so it must not be taken for another deployment of an app that does: nobody calls theirs so. */
+/** It declares nothing, so it must not be taken for a deployment of an app that does: no user's app has this name. */
 const OWN_APP = 'cronce/node-cron/coordinator'
 
 /** `mayRun`: whether this process is one of those that run anything at all. May throw. */
@@ -117,7 +117,7 @@ class SlotCoordinator implements Coordinator {
     if (owner.isOwn) void this.#start().catch(() => {})
   }
 
-  // Not async: what is entered here counts for whoever awaits the answer, and so for the function that runs then.
+  // Not async: the context that is entered here must hold in the caller that awaits the answer, and in the function that runs then.
   shouldRun(key: string, _ttlMs: number): Promise<boolean> {
     const held: Held = { slot: null }
     this.#held.enterWith(held)
@@ -197,7 +197,7 @@ class SlotCoordinator implements Coordinator {
       const { slot, settled } = answer
       held.slot = slot
       this.#open.set(key, answer)
-      // Also if nobody says that it is complete: nothing waits for that any more.
+      // Also if no call says that it is complete: nothing waits for that any more.
       void settled.then(() => {
         slot.complete()
         this.#forget(key, slot)
@@ -234,7 +234,7 @@ class SlotCoordinator implements Coordinator {
     return this.#owner.parts.engine()
   }
 
-  /** Once it has started it stays so. A store that could not be opened is tried again by whoever asks next. */
+  /** Once it has started it stays so. If the store could not be opened, the next call tries again. */
   #start(): Promise<void> {
     this.#starting ??= this.#owner.app.start().catch((error: unknown) => {
       this.#starting = null

@@ -44,7 +44,7 @@ export class TaskGroups implements TaskHooks {
         hint: 'Call it before tasks are started, at the latest in the same turn of the event loop.',
       })
     }
-    // What is wrong with it is told now.
+    // Report what is wrong with it now.
     this.#setup = resolveSetup(options)
     this.#given = options
   }
@@ -173,7 +173,7 @@ export class TaskGroups implements TaskHooks {
   }
 
   #memberOf(task: Task, setup: Setup, isShared: boolean): Member[] {
-    // Whoever was told that another one failed may have stopped it.
+    // A listener that heard of another failure may have stopped it.
     if (!this.#started.has(task)) return []
     const place = placeOf(task, setup, () => this.#coordinator)
     if (place.kind === 'impossible') {
@@ -183,7 +183,7 @@ export class TaskGroups implements TaskHooks {
     if ((place.kind === 'shared') !== isShared) return []
     this.#warn(task, place, setup)
     if (place.kind === 'shared') return named(task, place.name, this.#sharedStarts.get(task)!)
-    // Nobody else says anything about it.
+    // It is reported nowhere else.
     return [{ id: this.#ownIdOf(task), task, coordinator: place.coordinator, start: { isPut: false } }]
   }
 

@@ -25,7 +25,7 @@ export interface TaskHooks {
   stopped(task: Task): void
   /** Whether it keeps the process from ending has changed. */
   moved(task: Task): void
-  /** Somebody wants to know of slots that others run. */
+  /** A listener wants to hear of slots that other processes run. */
   listening(task: Task): void
   destroyed(task: Task): void
 }
@@ -85,7 +85,7 @@ export abstract class Task implements ScheduledTask {
 
   protected begin(): void {
     if (this.#state !== 'stopped') return
-    // Whoever starts it hears what is wrong with it.
+    // The caller that starts it gets the error.
     void this.timing
     this.#state = 'started'
     this.#hooks.started(this)
@@ -191,7 +191,7 @@ export abstract class Task implements ScheduledTask {
 
   async #runSlot(run: TargetRun, coordinator: RunCoordinator | null): Promise<unknown> {
     const date = new Date(run.fire.dueAt)
-    // What somebody triggered is run like `execute()`.
+    // A manual trigger runs like `execute()`.
     if (run.fire.kind === 'manual') return this.#executions.perform({ date, reason: 'invoked', run })
     if (this.#begun > 0) this.#emit('execution:overlap', this.#contextOf(date))
     this.#begun++
