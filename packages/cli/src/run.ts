@@ -11,7 +11,7 @@ import { errorJson, errorText } from './print-error.ts'
 import { suggestion, UsageError } from './usage-error.ts'
 import { version } from './version.ts'
 
-/** Arguments to command to exit code. What makes no sense is told on stderr; a bug is thrown. */
+/** Arguments to command to exit code. Usage errors go to stderr; a bug is thrown. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io)
@@ -76,7 +76,7 @@ function commandNamed(name: string): Entry {
   const entry = COMMANDS.find((candidate) => candidate.name === name || candidate.aliases?.includes(name))
   if (entry !== undefined) return entry
   if (name.startsWith('-')) throw new UsageError(`Flags follow the command: ${name} came first.`, 'See cronce --help.')
-  // Somebody in a hurry: cronce "0 9 * * *".
+  // A shortcut: cronce "0 9 * * *".
   if (/^@|[*\s]/.test(name)) {
     throw new UsageError('An expression needs a command before it.', `Try: cronce next "${name}"`)
   }

@@ -3,7 +3,7 @@ import { CronceError, CronError, type ErrorCode } from 'cronce'
 import type { ApiLogger } from './options.ts'
 import { statusOf } from './status-of.ts'
 
-/** Nothing that the API says is a page: no script of it runs anywhere, nobody frames it, nobody keeps it. */
+/** Nothing that the API says is a page: no script of it runs, it can't be framed, and it is not cached. */
 const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -56,7 +56,7 @@ export function answerError(error: unknown, logger: ApiLogger): Answer {
 function tell(error: unknown): Answer | null {
   const code = codeOf(error)
   if (code === null) return null
-  // An expression that makes no sense is always a mistake of whoever wrote it.
+  // An invalid expression is always a mistake of the client.
   const status = error instanceof CronError ? 400 : statusOf(code)
   if (status === null) return null
   const { message, hint, notApplied, headers } = error as Error & Told

@@ -164,7 +164,7 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
   return { author, principal: principal ?? (author === undefined ? '' : `author ${author}`) }
 }
 
-/** So many at a time; more are refused. */
+/** Requests at a time; more are refused. */
 function places(most: number): { take<Value>(use: () => Promise<Value>): Promise<Value> } {
   let taken = 0
   return {

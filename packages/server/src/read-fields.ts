@@ -16,7 +16,7 @@ export function readParameters(
   return read
 }
 
-/** The fields of the body that the route knows; whoever gets them judges their values. */
+/** The fields of the body that the route knows; the route judges their values. */
 export function readFields(
   { body: fields = {} }: Route,
   given: Readonly<Record<string, unknown>>,

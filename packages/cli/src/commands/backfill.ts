@@ -8,7 +8,7 @@ import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { note, printJson, warn } from '../output.ts'
 import { steerFlags } from '../steer/flags.ts'
-import { nobodyRuns } from '../steer/runners.ts'
+import { warnUnrunnable } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -65,8 +65,8 @@ function runBackfill(args: Args, io: Io): Promise<number> {
       note(`They are run oldest first: cronce fires ${name} --from ${new Date(from).toISOString()}`, io)
     }
     const { job } = await client.schedules.get(name)
-    const nobody = await nobodyRuns(job, client)
-    if (nobody !== null) warn(nobody, io)
+    const unrunnable = await warnUnrunnable(job, client)
+    if (unrunnable !== null) warn(unrunnable, io)
     return EXIT.ok
   })
 }

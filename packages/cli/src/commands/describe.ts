@@ -186,7 +186,7 @@ function printBackfills(schedule: ScheduleView, { text, tz }: Page): void {
 
 function stateWords({ state, pause }: ScheduleView, when: (instant: number) => string): string {
   if (pause === null) return state
-  const until = pause.untilAt === null ? 'until somebody resumes it' : `until ${when(pause.untilAt)}`
+  const until = pause.untilAt === null ? 'until it is resumed' : `until ${when(pause.untilAt)}`
   const who = pause.author === null ? '' : ` by ${pause.author}`
   const why = pause.note === null ? '' : `: ${pause.note}`
   return `${state} since ${when(pause.at)}${who}, ${until}${why}`

@@ -32,7 +32,7 @@ export const importCommand: Command = {
     ['cronce import crontab crontab.txt --json', 'the jobs and all that is worth knowing, for a program'],
   ],
   about: [
-    'What does not mean quite the same, or does not translate, is told on stderr; of the latter nothing is dropped: it is kept',
+    'What does not mean quite the same, or does not translate, is reported on stderr; nothing of the latter is dropped: it is kept',
     'as a comment, and the exit code is 1. crontab reads stdin without FILE, or with -.',
     'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server; each such line is reported.',
     'node-cron prints a plan and changes nothing without --write: every task gets a name and distributed: true. Exit code 1 if some',

@@ -26,7 +26,7 @@ export const instances: Command = {
   run: runInstances,
 }
 
-/** So many of those that are over are shown: the latest. */
+/** How many of those that are over are shown: the latest. */
 const ENDED = 200
 const GONE: readonly InstanceView['state'][] = ['left', 'dead']
 

@@ -261,7 +261,7 @@ function columnsIn(tz: string, now: number): readonly Column<Shown>[] {
   ]
 }
 
-/** Longer than any instance needs to notice: nobody runs it. */
+/** Longer than any instance needs to notice: no instance runs it. */
 const OVERDUE_MS = 10_000
 
 function isOverdue({ nextFireAt, isCalled }: Shown, now: number): boolean {

@@ -53,7 +53,7 @@ function runLogs(args: Args, io: Io): Promise<number> {
       printer.print(await demandRun(client, schedule, which, args, io))
       return EXIT.ok
     }
-    // Read here, since whoever reads it takes the signals upon itself.
+    // Read here: reading it installs signal handlers.
     const { signal } = io
     if (which === undefined) return followSchedule(client, schedule, printer, signal)
     let run = await demandRun(client, schedule, which, args, io)
@@ -83,7 +83,7 @@ async function demandRun(
   if (items[0] !== undefined) return items[0]
   if (fire === undefined) await client.schedules.get(schedule)
   throw new CronceError('RUN_NOT_FOUND', `There is no run of ${JSON.stringify(schedule)} on record.`, {
-    hint: `See what became of it: cronce fires ${schedule}`,
+    hint: `See its outcome: cronce fires ${schedule}`,
   })
 }
 

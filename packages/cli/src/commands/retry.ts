@@ -11,7 +11,7 @@ import { endingWords } from '../outcome-words.ts'
 import { printJson, warn } from '../output.ts'
 import { findByKey } from '../steer/find-open.ts'
 import { steerFlags } from '../steer/flags.ts'
-import { nobodyRuns } from '../steer/runners.ts'
+import { warnUnrunnable } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, readTime, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -64,8 +64,8 @@ function runRetry(args: Args, io: Io): Promise<number> {
     const opened = await saying(() => client.fires.retry(fire, { force, ...authorOf(args, io) }))
     if (args.has('json')) printJson({ fire: opened }, io)
     else say(`Round ${opened.round} of ${what} is open: it is run again as soon as it can.`, io)
-    const nobody = await nobodyRuns(view.job, client)
-    if (nobody !== null) warn(nobody, io)
+    const unrunnable = await warnUnrunnable(view.job, client)
+    if (unrunnable !== null) warn(unrunnable, io)
     return EXIT.ok
   })
 }
@@ -85,7 +85,7 @@ function wantedOf({ range, dueAt }: FireView, which: string | undefined, tz: str
     : readTime(which, { name: 'The fire', tz, now })
 }
 
-/** What the library refuses too; here it is known before anybody is asked. */
+/** The library refuses it, too; here it is known before the prompt. */
 function refuse({ state }: FireView, what: string, force: boolean): void {
   if (state === 'open') {
     throw new CronceError('FIRE_OPEN', `It has not ended, ${what}.`, { hint: 'Wait for it, or cancel it first.' })

@@ -126,8 +126,7 @@ function runLines(run: RunView, tz: string, io: Io): string[] {
 }
 
 function stepWords({ step, begunAt, endedAt, result, state }: StepView): string {
-  const took =
-    endedAt === null ? 'nobody knows how it ended, unless its run is going on' : formatDuration(endedAt - begunAt)
+  const took = endedAt === null ? 'its end is unknown, unless its run is still open' : formatDuration(endedAt - begunAt)
   const answer = state === 'done' && result !== null ? ` → ${cutTo(JSON.stringify(result), 100)}` : ''
   return `${step} (${took})${answer}`
 }

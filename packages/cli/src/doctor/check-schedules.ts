@@ -7,7 +7,7 @@ import type { Facts, FleetFacts, ScheduleFact } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
 const STUCK_MS = 3_600_000
-/** A run that is past its timeout and grace is ended by somebody; so much later nobody has. */
+/** An instance ends a run that is past its timeout and grace; this much later none has. */
 const SLACK_MS = 60_000
 const LONG_PAUSE_MS = 7 * 86_400_000
 const FAILING = 3
@@ -43,7 +43,7 @@ function checkOrphans(fleet: FleetFacts): Finding {
   const orphans = active(fleet).filter((schedule) => schedule.needsInstance && !known.has(schedule.job))
   if (orphans.length === 0)
     return finding('orphans', 'ok', 'Every active schedule that needs one has a live instance that can run it.')
-  // Nobody at all is told by another line.
+  // Another line says that no instance is live.
   if (live.length === 0)
     return finding(
       'orphans',
@@ -147,7 +147,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
 
 function checkFailing(fleet: FleetFacts): Finding {
   const failing = fleet.schedules
-    // How a lock's work ended was told to whoever held it.
+    // The holder of a lock knows how its work ended.
     .filter(({ job, state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING && !isExclusive(job))
     .sort((one, other) => other.failedInRow - one.failedInRow)
   if (failing.length === 0) return finding('failing', 'ok', `No schedule has failed ${FAILING} times in a row.`)

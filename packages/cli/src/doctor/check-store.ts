@@ -133,7 +133,7 @@ function warned({ warnings, trouble }: StoreFacts): Finding[] {
   return [
     ...found,
     ...(has('settings') ? [] : [finding('settings', 'ok', 'No setting of it endangers fires, as far as it tells.')]),
-    ...(has('copy') ? [] : [finding('copy', 'ok', 'It is no copy that anybody could tell.')]),
+    ...(has('copy') ? [] : [finding('copy', 'ok', 'It does not look like a copy.')]),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { DeploymentsView, InstanceView, StoreView } from 'cronce'
 import type { MigrationStatus } from 'cronce/postgres'
 
-/** What was found out, as plain data: the checks judge it and ask nobody. */
+/** What was found out, as plain data: the checks judge it without asking the store. */
 export interface Facts {
   readonly machine: MachineFacts
   readonly store: StoreFacts
@@ -87,7 +87,7 @@ export interface RunFact {
   readonly schedule: string
   readonly job: string
   readonly token: string
-  /** Empty: it is parked, and somebody elsewhere says how it ends. */
+  /** Empty: it is parked until a call-back says how it ended. */
   readonly instance: string
   readonly startedAt: number
   readonly timeoutMs: number | null

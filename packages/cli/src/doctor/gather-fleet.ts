@@ -5,7 +5,7 @@ import { inParallel } from '../in-parallel.ts'
 import { CALL_GRACE_MS, expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
 
-/** Beyond so many it is a sample: what is wrong with many is wrong with some of them. */
+/** Beyond this it is a sample: what is wrong with many schedules is wrong with some of these. */
 const MOST_SCHEDULES = 10_000
 const MOST_RUNS = 1_000
 /** Whose schedules are looked at one by one, for their timeouts. */
@@ -40,7 +40,7 @@ function missingSince(view: ScheduleView, latestDueAt: number | null, now: numbe
   return nextAt !== null && nextAt < now - CALL_GRACE_MS ? nextAt : null
 }
 
-/** The due time of the latest fire that a call has delivered, whatever became of it. */
+/** The due time of the latest fire that a call has delivered, however it ended. */
 async function latestCall(client: Client, { name }: ScheduleView): Promise<number | null> {
   const { items } = await client.fires.list({ schedule: name, nonce: '', limit: 1 })
   return items[0]?.dueAt ?? null

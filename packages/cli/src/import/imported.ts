@@ -6,7 +6,7 @@ export interface Imported {
 
 export type ImportedItem =
   | { readonly kind: 'job'; readonly job: ImportedJob }
-  /** Comments that belong to no job, and what did not translate: kept, so that nobody misses it. */
+  /** Comments that belong to no job, and what did not translate: kept, so that nothing is lost. */
   | { readonly kind: 'comment'; readonly lines: readonly string[] }
 
 export interface ImportedJob {

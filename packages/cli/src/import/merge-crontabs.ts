@@ -2,7 +2,7 @@ import { ENVIRONMENT } from './crontab-jobs.ts'
 import type { Finding, Imported, ImportedItem, ImportedJob, Place } from './imported.ts'
 import { uniqueNames } from './job-names.ts'
 
-/** What the servers are called: after their files, by the shortest name that tells them apart. */
+/** What the servers are called: after their files, by the shortest name that distinguishes them. */
 export function serverNames(files: readonly string[]): readonly string[] {
   const short = files.map((file) => file.replace(/^.*\//, '').replace(/\.(crontab|cron|txt|tab)$/, ''))
   return new Set(short).size === files.length ? short : files
@@ -16,7 +16,7 @@ interface Merged {
 
 /**
  * The crontabs of several servers as one record of jobs. A line that several of them have becomes one job. That changes where it
- * runs, which is told for each: on every server before, on one of them afterwards.
+ * runs, which each note says: on every server before, on one of them afterwards.
  */
 export function mergeCrontabs(crontabs: readonly Imported[], servers: readonly string[]): Imported {
   const merged = new Map<string, Merged>()

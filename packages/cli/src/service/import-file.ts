@@ -11,7 +11,7 @@ const LOADABLE: readonly string[] = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs
 
 /**
  * The default export of a file that the user names: TypeScript as Node runs it, JavaScript of both kinds, or JSON.
- * What it throws is told with its own stack and nothing of ours.
+ * Its errors are printed with its own stack frames and none of ours.
  */
 export async function importFile(file: string): Promise<unknown> {
   demandFile(file)

@@ -88,7 +88,7 @@ function declareOne(app: Cronce, name: string, options: Readonly<Record<string, 
       hint: 'run is a function; what is no function is file, command or http.',
     })
   }
-  // As the author sees it: from where it is written, and not from where somebody started it.
+  // As the author sees it: from where it is written, and not from where it was started.
   const { file, cwd } = given
   const placed = {
     ...given,

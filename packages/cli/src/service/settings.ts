@@ -12,7 +12,7 @@ import { UsageError } from '../usage-error.ts'
 import { type Jobs, loadJobsFile, readJobs } from './load-jobs.ts'
 import { packageName } from './package-name.ts'
 
-/** What `start` and `dev` are told about the app that runs the jobs. */
+/** What the options of `start` and `dev` say about the app that runs the jobs. */
 export const SERVICE_FLAGS = {
   ...STORE_FLAGS,
   app: { type: 'string', value: 'NAME', help: 'Whose jobs these are (default: CRONCE_APP, the nearest package.json)' },
@@ -30,14 +30,14 @@ export interface ServiceSettings {
   readonly jobs: Jobs
   /** `null`: the jobs are an app that brings its own. */
   readonly options: Omit<CronceOptions, 'logger' | 'signals'> | null
-  /** Nobody named a store, and the one that is for trying things out was taken. */
+  /** No store was named, so the one for trying things out is used. */
   readonly isDefaultStore: boolean
   readonly store: StoreSetting['store'] | null
   readonly secrets: readonly string[]
   readonly config: LoadedConfig
 }
 
-/** Where jobs are, if nobody says where. */
+/** Where jobs are by default. */
 export const JOB_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map((extension) => `jobs.${extension}`)
 
 /** Flags beat the environment, which beats the configuration. */

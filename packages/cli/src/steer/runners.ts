@@ -5,8 +5,8 @@ export function runnersOf(job: string, instances: readonly InstanceView[]): read
   return instances.filter(({ state, drain, jobs }) => state === 'live' && !drain && jobs.includes(job))
 }
 
-/** What to say where nobody would run it; `null` where somebody does. */
-export async function nobodyRuns(job: string, client: Pick<Client, 'instances'>): Promise<string | null> {
+/** A warning if no live instance has the job; `null` if one has. */
+export async function warnUnrunnable(job: string, client: Pick<Client, 'instances'>): Promise<string | null> {
   const instances = await client.instances.list({ ended: 0 })
   if (runnersOf(job, instances).length > 0) return null
   const live = instances.filter(({ state }) => state === 'live')

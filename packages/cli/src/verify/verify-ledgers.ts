@@ -18,9 +18,9 @@ import { sanitize } from '../terminal.ts'
 import { formatInstant } from '../time-words.ts'
 import { goneSchedules, readLedger } from './read-ledger.ts'
 
-/** So many are printed of each schedule and kind; all are counted. */
+/** How many are printed of each schedule and kind; all are counted. */
 const SHOWN = 10
-/** So long overdue, somebody has to look after it. */
+/** Longer overdue than this needs an operator. */
 const OVERDUE_MS = 60_000
 
 interface Judged extends LedgerVerdict {

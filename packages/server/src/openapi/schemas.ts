@@ -77,7 +77,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     expiresAt: orNull(AT),
     input: ANYTHING,
     asked: about(orNull(object({ author: orNull(TEXT), note: orNull(TEXT) })), 'Who wanted it, and why.'),
-    range: about(orNull(object({ untilAt: AT, count: INTEGER })), 'It stands for so many instants that ended alike.'),
+    range: about(orNull(object({ untilAt: AT, count: INTEGER })), 'It stands for `count` due times that ended alike.'),
   }),
   RunSummary: object(runFields()),
   Run: object({ ...runFields(), log: array(ref('LogLine')), logCut: BOOLEAN }),

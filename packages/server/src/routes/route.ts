@@ -41,7 +41,7 @@ export interface QueryParameter {
   readonly required?: boolean | undefined
 }
 
-/** Who may: everybody; who has read access; who has operate access; or who the route itself lets in. */
+/** Who may call it: all clients; those with read access; those with operate access; or those that the route itself accepts. */
 export type RouteAccess = 'open' | 'read' | 'operate' | 'own'
 
 export type Proof = 'proved' | 'unproved' | 'none'

@@ -19,15 +19,15 @@ export interface ExecParts {
   readonly namespace: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  /** About the fire, for whoever reads the mail of the crontab. */
+  /** About the fire, for the reader of the crontab's mail. */
   readonly say: (text: string) => void
-  /** What went wrong, whoever wants to hear it. */
+  /** What went wrong; always written. */
   readonly complain: (text: string) => void
   /** What the library warns of. */
   readonly warn: (text: string) => void
 }
 
-/** Until then a store has to answer: nobody is helped by a command that waits for hours to be allowed to run. */
+/** Until then the store has to answer: a command that waits for hours to be allowed to run helps no one. */
 const STORE_MS = 30_000
 const PAUSE_MS = 500
 /** That of an app, unless told. */
@@ -71,7 +71,7 @@ export async function execFire(parts: ExecParts): Promise<number> {
     if (runner.runs.length > 0 || !(error instanceof CronceError)) throw error
     throw new CronceError(error.code, `${error.message} The command was not run.`, { hint: error.hint, cause: error })
   } finally {
-    // What was left to us runs to its end, whatever became of our own.
+    // What was left to us runs to its end, however our own ended.
     await runner.idle()
     await app.stop()
     signal.removeEventListener('abort', forward)
@@ -120,7 +120,7 @@ async function deliver(app: Cronce, dueAt: number, parts: ExecParts, runner: Com
 
 /**
  * Its due time is the identity of a fire: to deliver it again makes no second one, so an answer that was lost is asked for again.
- * Nobody else may come with this fire. False: the schedule comes to it by itself.
+ * No other host may come with this fire. False: the schedule comes to it by itself.
  */
 async function isDelivered(
   app: Cronce,
