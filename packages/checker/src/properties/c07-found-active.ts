@@ -81,7 +81,7 @@ function judgeStalled(
   const { plannedAt } = fire.record
   const waiting = earlier.filter((other) => {
     if (other.runs.some((run) => claimOf(run) <= plannedAt)) return false
-    // Only of those that were on time when they were planned it is sure that nobody asked for them.
+    // Only those that were planned on time are certain not to have been asked for.
     if (kind !== 'queue-all' && policyAtPlanning(judged, subject, other.record) !== spec) return false
     return kind === 'queue-all' || plannedAt - firstReadyAt(other) <= spec.misfire.graceMs
   })
