@@ -21,16 +21,16 @@ export function witness(
   const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
   /** By schedule, how it was defined last. */
   const specs = new Map<string, Spec>()
-  const define = (schedule: string, { spec }: Plan, agoMs: number): void => {
+  const define = (schedule: string, { spec }: Plan, agoMs: number, aheadMs: number): void => {
     specs.set(schedule, spec)
-    recorder.done(schedule, { verb: 'define', spec }, agoMs)
+    recorder.done(schedule, { verb: 'define', spec }, agoMs, aheadMs)
   }
 
   const declared = ({ before, after, who, change, now }: Step): void => {
     if (after === undefined || after.source.kind !== 'code') return
     // It was decided when its own times say; unless the clock was set back since.
-    const agoMs = now - (after.retiredAt ?? after.updatedAt)
-    const decidedMs = agoMs < 0 ? LONG_AGO_MS : agoMs
+    const writtenMs = now - (after.retiredAt ?? after.updatedAt)
+    const decidedMs = writtenMs < 0 ? LONG_AGO_MS : writtenMs
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
       const { renamedTo, from } = after.retirements?.at(-1) ?? {}
@@ -55,7 +55,9 @@ export function witness(
     if (isBack) count('returned')
     if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
-      if (plan !== undefined) define(change.id, plan, Math.max(decidedMs, instantsSinceMs(before, after, now)))
+      const leftMs = leftByOtherNameMs(before, after, now)
+      const agoMs = Math.max(decidedMs, undoneMs(before, after, now), leftMs < 0 ? LONG_AGO_MS : leftMs)
+      if (plan !== undefined) define(change.id, plan, agoMs, Math.max(0, -leftMs))
       const isUndone = isBack && before.nextAt === after.nextAt
       if (before !== undefined && !isUndone) count('redeclared')
     }
@@ -91,15 +93,20 @@ export function witness(
   }
 }
 
-/** How long before its declaration the instants of a schedule begin to belong to it. */
-function instantsSinceMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+/** A retirement that is undone leaves the mark where it was: the instants of so long before the declaration belong to the schedule. */
+function undoneMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
   const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
-  // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
-  const retiredMs = isBack && before.nextAt === after.nextAt ? now - before.retiredAt! : 0
-  // A schedule that takes over from another name of its job begins where that one stopped.
-  const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
-  const leftMs = isTakenOver ? now - (after.plannedTo ?? now) : 0
-  return leftMs < 0 ? LONG_AGO_MS : Math.max(retiredMs, leftMs)
+  return isBack && before.nextAt === after.nextAt ? now - before.retiredAt! : 0
+}
+
+/**
+ * A schedule that takes over from another name of its job begins so long ago, where that one stopped. Below zero: the other name has
+ * claimed instants ahead, or the store's clock was set back since.
+ */
+function leftByOtherNameMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+  const isNew = before === undefined || (before.retiredAt !== null && after.retiredAt === null)
+  const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && isNew
+  return isTakenOver ? now - (after.plannedTo ?? now) : 0
 }
 
 function countGrant({ after }: Step, run: RunRecord, count: (what: string) => void): void {

@@ -1,14 +1,19 @@
 import type { AppRecord, DeploymentRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
+import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { announceRetirements, counts, markTidied, newestExplicit } from '../../policy/deploy/deployment.ts'
-import { type RetireWish, retire } from '../../policy/deploy/retire.ts'
+import { holderOf, otherNamesOf } from '../../policy/deploy/job-names.ts'
+import { dropOldName, type RetireWish, retire } from '../../policy/deploy/retire.ts'
 import { judgeRetirement, type Observation, type Verdict } from '../../policy/deploy/retirement.ts'
 import { endOverdue } from '../../policy/plan/advance.ts'
 import type { Page, ScheduleQuery } from '../../store/store.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
+import { hasGoneOn } from './gone-on.ts'
 import type { GuardedWrites, Progress } from './guarded-writes.ts'
+import { loadNames } from './load-names.ts'
+import { nextName } from './other-names.ts'
 import { type DeploymentWatch, ofApp } from './watch-deployments.ts'
 
 const BATCH = 200
@@ -46,7 +51,9 @@ export class Retirer {
       return { progress: 'done', record }
     }
     if (!this.#isOurTurn()) return { progress: 'unfinished', record }
-    const states = (await this.#listSchedules()).filter(({ retiredAt }) => retiredAt === null)
+    const all = await this.#listSchedules()
+    const active = all.filter(({ retiredAt }) => retiredAt === null)
+    const states = [...active, ...(await this.#findHalfRenamed(record, all))]
     const verdicts = await this.#judge(record, states)
     const gone = new Map(
       [...verdicts].flatMap(([id, verdict]) => (verdict.kind === 'retire' ? [[id, verdict] as const] : [])),
@@ -59,7 +66,7 @@ export class Retirer {
     const decide: Decide = (id, state, context) => {
       const { cause, by } = gone.get(id)!
       const wish: RetireWish = { app: this.#core.settings.app, cause, ...by }
-      const decision = state === null ? null : retire(state, wish, context)
+      const decision = state === null ? null : (retire(state, wish, context) ?? dropOldName(state, wish, context))
       // More is due than one step settles.
       if (decision !== null && decision.change.state?.retiredAt === null) isDone = false
       return decision
@@ -98,11 +105,28 @@ export class Retirer {
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
-      active: new Set(states.map(({ id }) => id)),
+      active: new Set(states.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id)),
     }
     // The instances of the deployment that an operator chose follow at once: they know which jobs go on under another name.
     const judged = record.activated === deployment ? record : { ...record, activated: null }
-    return new Map(states.map((state) => [state.id, judgeRetirement(judged, state, seen)]))
+    return new Map(states.map((state) => [state.id, judgeRetirement(judged, { ...state, retiredAt: null }, seen)]))
+  }
+
+  /** Old names whose rename stopped half-way: if no release goes on with it, their jobs have left the code. */
+  async #findHalfRenamed(record: AppRecord, all: readonly ScheduleState[]): Promise<readonly ScheduleState[]> {
+    const byName = new Map(all.map((state) => [state.id, state]))
+    const isHolder = (state: ScheduleState): boolean =>
+      holderOf([state, ...otherNamesOf(record, state.id).flatMap((name) => byName.get(name) ?? [])]) === state
+    const found = all.filter((state) => isOldName(state) && !byName.has(nextName(state)!) && isHolder(state))
+    if (found.length === 0) return found
+    const { schedules } = await loadNames(
+      this.#core,
+      'retire (look)',
+      found.flatMap((state) => nextName(state) ?? []),
+    )
+    const half: ScheduleState[] = []
+    for (const state of found) if (!(await hasGoneOn(this.#core, state, schedules))) half.push(state)
+    return half
   }
 
   /** Notes in the record what needs no further pass. If another process changes the record first, that process notes it. */

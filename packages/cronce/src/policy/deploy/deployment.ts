@@ -139,17 +139,6 @@ function withoutVoidLinks(app: AppRecord): AppRecord {
   return { ...app, deployments, ...(app.renames === undefined ? {} : { renames: counted(app.renames) }) }
 }
 
-/**
- * Record names that a job has had in another app, so that this app takes it over with all of them. The record stays as it is if a
- * deployment of this app declares one of them as another job.
- */
-export function linkNames(app: AppRecord, links: readonly Rename[]): AppRecord {
-  const { renames = [] } = withRenames(app.renames, links)
-  const linked = { ...app, renames: renames.slice(-MAX_RENAMES) }
-  const names = namesOfJobs(linked)
-  return links.length > 0 && links.every(({ was, id }) => names.get(id)?.has(was)) ? linked : app
-}
-
 /** Replace what this process was refused. `null`: the record says so already. */
 export function recordRefusals(
   app: AppRecord,

@@ -50,7 +50,7 @@ export function judgeRetirement(
   const by = seen.instances.filter(({ jobs }) => jobs.includes(state.id))
   // Without an id, a live declaration is never overruled. A process that is not on record yet is about to register.
   if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP
-  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  const declarers = declarersOf(app, state.id)
   // A deployment that came back has another number than the schedules that it has not declared since.
   const definer = app.deployments.find(({ number }) => number === source.number) ?? highestOf(declarers)
   const newest = newestExplicit(app)
@@ -89,7 +89,7 @@ function judgeAbsent(
   const isDeclared = (name: string): boolean => instances.some(({ jobs }) => jobs.includes(name))
   // Its job goes on under that name as soon as the declaration is accepted.
   if (otherNamesOf(app, state.id).some((name) => isDeclared(name) && !active.has(name))) return WAIT
-  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  const declarers = declarersOf(app, state.id)
   // A lost one may be on probation, and may have been live a moment ago.
   if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
   const last = highestOf(declarers)
@@ -106,6 +106,14 @@ function judgeAbsent(
     cause: 'absent',
     by: { deployment: by?.id ?? '', number: by?.number ?? 0 },
   }
+}
+
+/** The deployments that declare the schedule. If the app took it as the old name of a job: those that declare the job. */
+function declarersOf(app: AppRecord, schedule: string): readonly DeploymentRecord[] {
+  const declaring = (names: readonly string[]): readonly DeploymentRecord[] =>
+    app.deployments.filter(({ declares }) => names.some((name) => declares.includes(name)))
+  const own = declaring([schedule])
+  return own.length > 0 ? own : declaring(otherNamesOf(app, schedule))
 }
 
 /** The deployment that defined the schedule, if the record no longer describes it in full. */

@@ -442,12 +442,12 @@ function superseded(id: string, app: string, by = 'a newer one'): Refusal {
 
 function takenByApp(state: ScheduleState, app: string): Refusal {
   const { id, retirements } = state
-  const free = `If the job has moved here: it is free once ${app} has retired`
-  if (!isOldName(state)) return taken(id, `declared by the app ${app}`, ` ${free} it or is gone.`)
+  const moved = ` If the job has moved here: it is free once ${app} has retired it or is gone.`
+  if (!isOldName(state)) return taken(id, `declared by the app ${app}`, moved)
   const name = retirements!.at(-1)!.renamedTo!
   return {
     ...taken(id, `which the app ${app} renamed to ${name}`),
-    hint: `Choose another name, or remove ${name}, which removes ${id}, too. ${free} ${name} or is gone.`,
+    hint: `Choose another name, or remove ${name}, which removes ${id}, too. The name is free once ${app} is gone.`,
   }
 }
 
