@@ -101,7 +101,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/run/settlement.ts',
-        'return run.startedAt === undefined ? settlement :',
+        'return started.isAhead === undefined || calledAt === undefined ? settlement :',
         'return true ? settlement :',
       ),
     ],

@@ -24,8 +24,7 @@ export class ExecutedRun implements LocalRun {
   readonly begunAt: number
   readonly exclusive: ExclusiveKind | null
   settling = false
-  /** When its handler was called, by the store's clock, if it was claimed ahead. */
-  startedAt: Instant | undefined = undefined
+  calledAt: Instant | undefined = undefined
   /** The store has acknowledged its end, so it is known when the schedule is due again. */
   isOnRecord = false
   /** Whether an error of its handler is worth another run. */

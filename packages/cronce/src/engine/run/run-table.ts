@@ -9,8 +9,8 @@ export interface LocalRun {
   readonly exclusive: ExclusiveKind | null
   /** By the monotonic clock. */
   readonly begunAt: number
-  /** When its handler was called, by the store's clock, if it was claimed ahead. */
-  readonly startedAt: Instant | undefined
+  /** When its handler was called, by the store's clock as far as this instance knows it. If the run was claimed ahead, not later than that. */
+  readonly calledAt: Instant | undefined
   readonly signal: AbortSignal
   /** Why it is to end. The first reason counts. */
   readonly abort: (reason: AbortReason, detail: string | null) => void
