@@ -51,7 +51,9 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     name: 'stall-skips-behind-a-settlement',
     rule: 'ruling 43',
     breaks: 'A due time is skipped because of a run whose handler has returned.',
-    edits: [edit('engine/run/local-run.ts', '    this.isExecuting = false\n', '')],
+    edits: [
+      edit('engine/claim/run-in-the-way.ts', 'own.calledAt === undefined || own.ended', 'own.calledAt === undefined'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
@@ -62,7 +64,10 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     name: 'stall-skips-behind-a-start',
     rule: 'ruling 43',
     breaks: 'A due time is skipped because of a run that was claimed and has not started.',
-    edits: [edit('engine/run/local-run.ts', '  isExecuting = false\n', '  isExecuting = true\n')],
+    edits: [
+      edit('engine/claim/run-in-the-way.ts', 'own.calledAt === undefined || own.ended', 'own.ended'),
+      edit('engine/claim/run-in-the-way.ts', 'Math.min(own.calledAt, now)', 'Math.min(own.calledAt ?? 0, now)'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
@@ -76,8 +81,8 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/run-in-the-way.ts',
-        'if (!own.isExecuting) return null',
-        'if (!own.isExecuting || own.calledAt !== undefined) return null',
+        'if (own.calledAt === undefined || own.ended) return null',
+        'if (own.calledAt !== 0) return null',
       ),
     ],
     caughtBy: {
@@ -93,7 +98,7 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/run-in-the-way.ts',
-        'Math.max(fire.run.startedAt, Math.min(own.calledAt!, now))',
+        'Math.max(fire.run.startedAt, Math.min(own.calledAt, now))',
         'fire.run.startedAt',
       ),
     ],

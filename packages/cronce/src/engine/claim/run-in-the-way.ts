@@ -39,8 +39,8 @@ export class RunsInTheWay {
     if (!isRunning(fire!) || !isOnTime(misfire, now - nextAt)) return state
     const own = this.#core.runs.find(state.id, fire.run.token)
     if (own === undefined) return this.#isLeftToPeer(state, fire, nextAt) ? null : state
-    if (!own.isExecuting) return null
-    const startedAt = Math.max(fire.run.startedAt, Math.min(own.calledAt!, now))
+    if (own.calledAt === undefined || own.ended) return null
+    const startedAt = Math.max(fire.run.startedAt, Math.min(own.calledAt, now))
     if (nextAt > startedAt) return state
     return now - startedAt < SOON_MS ? null : { ...state, open: [withStart(fire, startedAt)] }
   }

@@ -97,7 +97,6 @@ function callHandler<Tx>(
   run.onGiveUp(end)
   // It was given up before it started.
   if (hasEnded) return
-  run.isExecuting = true
   run.calledAt ??= core.time.estimate()
   let value: unknown
   try {

@@ -35,7 +35,6 @@ export class ExecutedRun implements LocalRun {
   transaction: Promise<void> | null = null
   committed = false
   parkMs: number | null = null
-  isExecuting = false
   ended = false
   aborted: { readonly reason: AbortReason; readonly detail: string | null } | null = null
   readonly #clock: Clock
@@ -89,7 +88,6 @@ export class ExecutedRun implements LocalRun {
 
   /** The handler has ended: ends all waits. */
   end(): void {
-    this.isExecuting = false
     this.ended = true
     this.#waiting?.abort(WAIT_ENDED)
   }

@@ -16,8 +16,6 @@ export interface LocalRun {
   readonly abort: (reason: AbortReason, detail: string | null) => void
   /** It is over for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
   readonly giveUp: () => void
-  /** Its handler was called, and has not ended. */
-  readonly isExecuting: boolean
   /** Its handler has returned, thrown, or been given up. */
   readonly ended: boolean
   /** About to be settled, by its own transaction or without one: nobody hands it back. */
