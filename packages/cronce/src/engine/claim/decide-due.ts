@@ -123,7 +123,7 @@ export class DueDecider {
       if (result.kind === 'exists') this.#onRecord.set(id, [...(known ?? NOTHING), result.fire].slice(-EXISTING_LIMIT))
       if (result.kind !== 'applied') continue
       core.applied(decision)
-      for (const { record } of decision.started) core.fullLimits.passed(record.job)
+      for (const { record } of decision.started) core.fullLimits.passed(record)
     }
   }
 
