@@ -30,7 +30,7 @@ export class RunsInTheWay {
     this.#core = core
   }
 
-  /** The state to decide on, which tells when a run of this instance started. `null`: leave the schedule until its open run has ended. */
+  /** The state to decide on, which tells when a run of this instance started that was claimed ahead. `null`: leave the schedule until its open run has ended. */
   pass(state: ScheduleState, now: Instant): ScheduleState | null {
     const { nextAt, wakeAt, open, definition } = state
     const [fire] = open
@@ -42,7 +42,8 @@ export class RunsInTheWay {
     if (own.calledAt === undefined || own.ended) return null
     const startedAt = Math.max(fire.run.startedAt, Math.min(own.calledAt, now))
     if (nextAt > startedAt) return state
-    return now - startedAt < SOON_MS ? null : { ...state, open: [withStart(fire, startedAt)] }
+    if (now - startedAt < SOON_MS) return null
+    return own.started.isAhead === undefined ? state : { ...state, open: [withStart(fire, startedAt)] }
   }
 
   /**
