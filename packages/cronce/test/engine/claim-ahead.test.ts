@@ -319,6 +319,8 @@ test('a run that is cancelled before its start never starts', async () => {
   assert.deepEqual(startsOf(fleet), [])
   const fire = await fleet.operator.fires.get({ schedule: 'bill', dueAt: DUE })
   assert.deepEqual([fire.state, fire.reason], ['cancelled', 'cancelled-by-operator'])
+  const [ended] = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
+  assert.deepEqual([ended!.reason, ended!.detail], ['handed-back', 'it had not started'])
   fleet.end()
 })
 

@@ -5,6 +5,7 @@ import { isOnTime } from '../../policy/plan/misfire.ts'
 import { skipsOverlap } from '../../policy/plan/plain-fire.ts'
 import { isRunning } from '../../policy/records.ts'
 import type { Core } from '../core.ts'
+import type { LocalRun } from '../run/run-table.ts'
 
 /** How long a due time is left to the end of a run that is expected soon. */
 const SOON_MS = 1_000
@@ -39,11 +40,7 @@ export class RunsInTheWay {
     if (!isRunning(fire!) || !isOnTime(misfire, now - nextAt)) return state
     const own = this.#core.runs.find(state.id, fire.run.token)
     if (own === undefined) return this.#isLeftToPeer(state, fire, nextAt) ? null : state
-    if (own.calledAt === undefined || own.ended) return null
-    const startedAt = Math.max(fire.run.startedAt, Math.min(own.calledAt, now))
-    if (nextAt > startedAt) return state
-    if (now - startedAt < SOON_MS) return null
-    return own.started.isAhead === undefined ? state : { ...state, open: [withStart(fire, startedAt)] }
+    return passOwn(own, state, fire, now)
   }
 
   /**
@@ -67,4 +64,12 @@ export class RunsInTheWay {
     this.#prunedAt = mono
     for (const [id, { since }] of this.#left) if (mono - since >= KEPT_MS) this.#left.delete(id)
   }
+}
+
+function passOwn(own: LocalRun, state: ScheduleState, fire: RunningFire, now: Instant): ScheduleState | null {
+  if (own.calledAt === undefined || own.ended) return null
+  const startedAt = Math.max(fire.run.startedAt, Math.min(own.calledAt, now))
+  if (state.nextAt! > startedAt) return state
+  if (now - startedAt < SOON_MS) return null
+  return own.started.isAhead === undefined ? state : { ...state, open: [withStart(fire, startedAt)] }
 }
