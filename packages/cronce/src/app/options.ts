@@ -2,6 +2,7 @@ import { readName } from '../client/read-name.ts'
 import { readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
+import { GRACE_MS } from '../engine/fleet/lease.ts'
 import { CronceError } from '../errors.ts'
 import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
@@ -29,8 +30,8 @@ export interface CronceOptions<Tx = unknown> {
   /** How long `stop()` lets runs finish, up to a day. @default '30s' */
   readonly drain?: Duration | undefined
   /**
-   * How long before its due time a fire may be claimed, so that it starts on time when many are due at once. 0 switches it off. At most a
-   * quarter of the lease; off where the store can't notice a dead process (`cronce doctor` says so). @default 400
+   * How long before its due time a fire may be claimed, up to 300 ms, so that it starts on time when many are due at once. 0 switches it off.
+   * At most a quarter of the lease; off where the store can't notice a dead process (`cronce doctor` says so). @default 300
    */
   readonly claimAhead?: Duration | undefined
   /** How long a deployment must be gone before an older one counts again, and ready before it retires jobs, up to a day. @default '60s' */
@@ -93,7 +94,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     deployment: given.deployment === undefined ? undefined : readName('deployment', given.deployment),
     concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
     leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
-    claimAheadMs: readDuration('claimAhead', given.claimAhead ?? 400, { min: 0, max: 5_000 }),
+    claimAheadMs: readDuration('claimAhead', given.claimAhead ?? GRACE_MS, { min: 0, max: GRACE_MS }),
     drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
     holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
     retireAfterMs: readDuration('retireAfter', given.retireAfter ?? 600_000, { min: 1_000, max: DAY_MS }),

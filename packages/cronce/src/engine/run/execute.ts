@@ -71,7 +71,7 @@ async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
   const startedAt = Math.floor(core.time.atLeast()!)
   // The misfire policy judges a start that is later than the grace: the next look finds the fire waiting.
   if (!isOnTime(misfire, startedAt - readyAt)) return false
-  run.startedAt = startedAt
+  run.calledAt = startedAt
   const lateness = { latenessMs: startedAt - readyAt, cause: null }
   if (core.parts.hears('run.started')) core.parts.emit({ type: 'run.started', ...aboutRun(run), ...lateness })
   return true
@@ -97,7 +97,7 @@ function callHandler<Tx>(
   run.onGiveUp(end)
   // It was given up before it started.
   if (hasEnded) return
-  run.isExecuting = true
+  run.calledAt ??= core.time.estimate()
   let value: unknown
   try {
     value = job.execute(runHandle(core, run, notes))

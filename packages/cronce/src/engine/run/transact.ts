@@ -10,6 +10,7 @@ import { storeDeadline } from '../store-calls.ts'
 import type { NoteKeeper } from './notes.ts'
 import { resolveTransaction } from './resolve-transaction.ts'
 import type { LocalRun } from './run-table.ts'
+import { withStart } from './settlement.ts'
 import { toJson } from './to-json.ts'
 
 /** What is known of a transaction while it is under way. */
@@ -107,19 +108,18 @@ async function commit<Tx, Value>(
   }
 }
 
-function succeeded({ started, startedAt }: LocalRun, value: unknown): Settlement {
-  const { token } = started.record
+function succeeded(run: LocalRun, value: unknown): Settlement {
+  const { token } = run.started.record
   const result = toJson(value, LIMITS.result)
   const kept = result.kind === 'json' ? result.json : null
-  const settlement: Settlement = {
+  return withStart(run, {
     token,
     ending: ending('completed'),
     error: null,
     result: kept,
     retryable: false,
     handBack: null,
-  }
-  return startedAt === undefined ? settlement : { ...settlement, startedAt }
+  })
 }
 
 /** Synchronous work stays synchronous: some stores can't have it otherwise. */
