@@ -45,6 +45,7 @@ const INSTANCE: InstanceView = {
   app: 'shop',
   deployment: 'v7',
   jobs: ['report', 'billing'],
+  labels: {},
   host: 'web-1',
   pid: 7,
   version: '0.1.0',

@@ -5,6 +5,7 @@ import { systemClock } from '../clock.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts'
+import { plainJob } from '../model/placement.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
@@ -118,7 +119,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     handleCallback: (request, callbackOptions) =>
       handleCallback(client, request, callbackOptions, {
         namespace: resolved.namespace,
-        secretOf: (job) => callbackSecretOf(jobs.get(job)?.handler),
+        secretOf: (job) => callbackSecretOf(findJob(jobs, job)?.handler),
         logger,
       }),
     get instance() {
@@ -166,9 +167,14 @@ function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppL
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
-    inputSchemaOf: (job) => jobs.get(job)?.schema,
-    defaultsOf: (job) => jobs.get(job)?.defaults,
+    inputSchemaOf: (job) => findJob(jobs, job)?.schema,
+    defaultsOf: (job) => findJob(jobs, job)?.defaults,
   })
+}
+
+/** Also by the name that it has on one host, or under one label. */
+function findJob<Tx>(jobs: AppCore<Tx>['jobs'], name: string): DeclaredJob<Tx> | undefined {
+  return jobs.get(name) ?? jobs.get(plainJob(name))
 }
 
 function exclusivePartsFor<Tx>({ around, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): ExclusiveParts<Tx> {

@@ -114,10 +114,23 @@ export interface WindowOptions {
   readonly tenant?: string | undefined
 }
 
+/** Labels that an instance must have, each with one value or a list of them: `{ role: 'db', zone: ['a', 'b'] }`. */
+export type OnLabels = Readonly<Record<string, string | readonly string[]>>
+
+/** Where it runs. */
+export interface PlacementOptions {
+  /**
+   * Only instances with these labels run it; while none is live, its fires wait. A schedule made at run time names one label with one
+   * value. @default any instance that has the job
+   */
+  readonly on?: OnLabels | undefined
+}
+
 /** A schedule as users write it. */
 export type ScheduleOptions = TriggerOptions &
   PolicyOptions &
-  WindowOptions & {
+  WindowOptions &
+  PlacementOptions & {
     /** What the handler is given, as JSON of at most 64 KB. @default null */
     readonly input?: Json | undefined
   }

@@ -1,6 +1,12 @@
 import type { AppRecord, DeploymentRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
-import { announceRetirements, counts, markTidied, newestExplicit } from '../../policy/deploy/deployment.ts'
+import {
+  announceRetirements,
+  counts,
+  markTidied,
+  newestExplicit,
+  withoutHosts,
+} from '../../policy/deploy/deployment.ts'
 import { type RetireWish, retire } from '../../policy/deploy/retire.ts'
 import { judgeRetirement, type Observation, type Verdict } from '../../policy/deploy/retirement.ts'
 import { endOverdue } from '../../policy/plan/advance.ts'
@@ -51,8 +57,10 @@ export class Retirer {
     const gone = new Map(
       [...verdicts].flatMap(([id, verdict]) => (verdict.kind === 'retire' ? [[id, verdict] as const] : [])),
     )
-    if (gone.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
-    const announced = announceRetirements(record, [...gone.keys()])
+    const hostless = this.#leavingHosts(states, gone)
+    if (gone.size === 0 && hostless.size === 0)
+      return { progress: 'done', record: await this.#tidied(record, verdicts) }
+    const announced = announceRetirements(withoutHosts(record, hostless), [...gone.keys()])
     if (!(await this.#save('retire (announce)', announced))) return { progress: 'outdated', record }
     let isDone = true
     await this.#core.parts.sync('retire:sent')
@@ -70,6 +78,13 @@ export class Retirer {
     return { progress: 'done', record: await this.#tidied(announced, verdicts) }
   }
 
+  /** Schedules of absent hosts that are retired now, or that are not active anyway. */
+  #leavingHosts(states: readonly ScheduleState[], gone: ReadonlyMap<string, Verdict>): ReadonlySet<string> {
+    const isStaying = ({ id }: ScheduleState): boolean => !gone.has(id)
+    const staying = new Set(states.filter(isStaying).map(({ id }) => id))
+    return new Set([...this.#watch.hostless()].filter((id) => !staying.has(id)))
+  }
+
   /** Only an instance that has lived for the hold-down retires; an operator's choice is followed at once. */
   #isNeeded(record: AppRecord): boolean {
     const { deployment, holdDownMs } = this.#core.settings
@@ -78,6 +93,7 @@ export class Retirer {
     if (isChosen && record.tidiedFor !== newest.number) return true
     if (this.#watch.livedMs() < holdDownMs) return false
     if (record.deployments.some(({ lost, cleared }) => lost && !cleared)) return true
+    if (this.#watch.hostless().size > 0) return true
     return newest !== null && this.#watch.steadyIds().has(newest.id) && record.tidiedFor !== newest.number
   }
 
@@ -98,6 +114,7 @@ export class Retirer {
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
+      hostless: watch.hostless(),
       active: new Set(states.map(({ id }) => id)),
     }
     // The instances of the deployment that an operator chose follow at once: they know which jobs go on under another name.

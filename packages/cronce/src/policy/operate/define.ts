@@ -6,7 +6,7 @@ import type { Definition, Instant, Retirement, ScheduleState, Source } from '../
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision, Refusal } from '../decision.ts'
 import { continueJob, hasSameTiming, isOldName, stretchBefore } from '../deploy/continue-job.ts'
-import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from '../deploy/deployment.ts'
+import { findDeployment, hasSchedule, highestOf, newestExplicit, outrankedBy, rankOf } from '../deploy/deployment.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
 import { keptSince, shortestKeepMs } from '../end/retention.ts'
 import { isEqual } from '../equal.ts'
@@ -416,7 +416,7 @@ function refuseReturn(
   if (heir !== null) return retired(id, app, heir, 'renamed')
   if (last === undefined || last.deployment === deployment) return null
   const newest = replacedBy(app, deployment)
-  const refusal = newest === null ? null : retired(id, app, newest, 'dropped')
+  const refusal = newest === null || hasSchedule(newest, id) ? null : retired(id, app, newest, 'dropped')
   if (last.cause === 'absent') return refusal
   const retirer = findDeployment(app, last.deployment)
   if (retirer !== undefined && !retirer.lost && number <= retirer.number) return retired(id, app, retirer, last.cause)
