@@ -4,14 +4,15 @@ import { type Fires, makeFires } from './fires.ts'
 import { type Instances, makeInstances } from './instances.ts'
 import type { ClientParts } from './parts.ts'
 import { makeRuns, type Runs } from './runs.ts'
+import type { AnyInputs } from './schedule-options.ts'
 import { makeSchedules, type Schedules } from './schedules.ts'
 import { makeSteps, type Steps } from './steps.ts'
 import { makeStoreStatus, type StoreStatus } from './store-status.ts'
 import { makeTenants, type Tenants } from './tenants.ts'
 
 /** Everything that people and programs do to schedules goes through here: the CLI, the HTTP API and the dashboard, too. */
-export interface Client<Tx = unknown> {
-  readonly schedules: Schedules<Tx>
+export interface Client<Tx = unknown, Inputs = AnyInputs> {
+  readonly schedules: Schedules<Tx, Inputs>
   readonly fires: Fires
   readonly runs: Runs
   readonly steps: Steps

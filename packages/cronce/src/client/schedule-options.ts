@@ -130,10 +130,13 @@ export interface PlacementOptions {
 export type ScheduleOptions = TriggerOptions &
   PolicyOptions &
   WindowOptions &
-  PlacementOptions & {
-    /** What the handler is given, as JSON of at most 64 KB. @default null */
-    readonly input?: Json | undefined
-  }
+  PlacementOptions &
+  InputOptions<Json | undefined>
+
+interface InputOptions<Input> {
+  /** What the handler is given, as JSON of at most 64 KB. @default null */
+  readonly input?: Input | undefined
+}
 
 /**
  * A schedule made at run time: it names the job that it is for.
@@ -141,10 +144,28 @@ export type ScheduleOptions = TriggerOptions &
  * @example
  * await app.schedules.put('report:ada', { job: 'report', cron: '0 8 * * MON', input: { to: 'ada' } })
  */
-export type NewSchedule = ScheduleOptions & {
-  /** The job that it runs. */
-  readonly job: string
-}
+export type NewSchedule<Inputs = AnyInputs, Job extends string = string> = TriggerOptions &
+  PolicyOptions &
+  WindowOptions &
+  PlacementOptions &
+  InputOptions<InputIn<Inputs, Job>> & {
+    /** The job that it runs. */
+    readonly job: Job
+  }
+
+/** The type of an app knows no job. An app whose type knows some can be passed where this is expected, which only `any` allows. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type AnyInputs = any
+
+/** `known` unless nothing is known. */
+export type IfKnown<Inputs, Known, Otherwise> = 0 extends 1 & Inputs ? Otherwise : Known
+
+/** By job, the input that its schema takes, as far as the type of an app knows: `cronce(…).job('report', { schema }, …)`. */
+type InputIn<Inputs, Job extends string> = IfKnown<
+  Inputs,
+  Job extends keyof Inputs ? Inputs[Job] : Json | undefined,
+  Json | undefined
+>
 
 /** A cron expression with its own options. */
 export interface CronSpec extends CronOptions {

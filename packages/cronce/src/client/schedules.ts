@@ -15,7 +15,7 @@ import { type Authored, optionalInstant, optionalText, readAuthored, readCommand
 import { readName } from './read-name.ts'
 import { optionInvalid, readBoolean, readChoice, readInstant } from './read-option.ts'
 import { removeSchedule } from './remove-schedule.ts'
-import type { NewSchedule, When } from './schedule-options.ts'
+import type { AnyInputs, NewSchedule, When } from './schedule-options.ts'
 import { type Triggered, type TriggerNowOptions, triggerSchedule } from './trigger-schedule.ts'
 import type { ScheduleView } from './views.ts'
 import { type WrittenSchedule, writeSchedule } from './write-schedule.ts'
@@ -43,13 +43,25 @@ export interface PauseOptions extends Authored {
 }
 
 /** Schedules: create, change, trigger, pause, resume, remove, backfill. */
-export interface Schedules<Tx = unknown> {
+export interface Schedules<Tx = unknown, Inputs = AnyInputs> {
   /** SCHEDULE_EXISTS if there is one of this name. In a transaction nothing is told to listeners, since it may not commit. */
-  create(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  create<Job extends string>(
+    name: string,
+    options: NewSchedule<Inputs, Job>,
+    inTransaction?: InTransaction<Tx>,
+  ): Promise<WrittenSchedule>
   /** Create it, or replace its definition; its pause, its counters and its open fires stay. */
-  put(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  put<Job extends string>(
+    name: string,
+    options: NewSchedule<Inputs, Job>,
+    inTransaction?: InTransaction<Tx>,
+  ): Promise<WrittenSchedule>
   /** SCHEDULE_NOT_FOUND if there is none. */
-  replace(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  replace<Job extends string>(
+    name: string,
+    options: NewSchedule<Inputs, Job>,
+    inTransaction?: InTransaction<Tx>,
+  ): Promise<WrittenSchedule>
   /** Any number, in batches of 500. What is refused does not keep the others from being created. */
   createMany(entries: Entries, options?: CreateManyOptions): Promise<CreatedMany>
   /** SCHEDULE_NOT_FOUND if there is none. */
