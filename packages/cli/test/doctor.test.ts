@@ -64,7 +64,7 @@ const SCHEDULE: ScheduleFact = {
   job: 'report',
   state: 'active',
   nextAt: NOW + HOUR,
-  needsInstance: true,
+  on: null, needsInstance: true,
   timeoutMs: 10 * MINUTE,
   failedInRow: 0,
   pause: null,

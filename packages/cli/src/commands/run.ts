@@ -54,7 +54,7 @@ async function runRun(args: Args, io: Io): Promise<number> {
   const overlap = args.has('ignore-overlap') ? 'ignore' : 'honour'
   return withClient(args, io, async (client) => {
     const view = await client.schedules.get(name)
-    const nobody = await nobodyRuns(view.job, client)
+    const nobody = await nobodyRuns(view, client)
     const lines = planWords(view, { input, dedupe, overlap, nobody })
     if (!(await confirm({ lines, json: { schedule: name, job: view.job, input, dedupe, overlap } }, args, io)))
       return EXIT.ok

@@ -81,7 +81,7 @@ function runnerWatch(client: Client, job: string, knewNobody: boolean, from: num
   return async () => {
     if (performance.now() - lookedAt <= LOOK_FOR_RUNNERS_MS) return null
     lookedAt = performance.now()
-    const nobody = await nobodyRuns(job, client)
+    const nobody = await nobodyRuns({ job, on: null }, client)
     const isNews = !hasNobody
     hasNobody = nobody !== null
     return isNews ? nobody : null

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../client/client.ts'
+import type { AnyInputs, IfKnown } from '../client/inputs.ts'
 import { show } from '../client/read-option.ts'
-import type { AnyInputs, IfKnown } from '../client/schedule-options.ts'
 import type { InferInput, StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
 import { didYouMean } from '../did-you-mean.ts'

@@ -1,4 +1,4 @@
-import { type Placement, placedJob, placementText, plainJob } from '../model/placement.ts'
+import { type Placement, placedJob, placementText } from '../model/placement.ts'
 import type { Definition, Instant } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
 import { inSubject } from './in-subject.ts'
@@ -69,10 +69,7 @@ function readNamed(
 /** The job as the instances with the label have it: an instance asks for what is due by the names of its jobs. */
 function placeJob(job: string, on: Placement): string {
   const [[label, values], ...more] = Object.entries(on) as [[string, readonly string[]]]
-  if (more.length === 0 && values.length === 1) {
-    const placed = placedJob(plainJob(job), label, values[0]!)
-    return placed === job ? job : placedJob(job, label, values[0]!)
-  }
+  if (more.length === 0 && values.length === 1) return placedJob(job, label, values[0]!)
   throw optionConflict(
     `A schedule made at run time belongs to one label with one value, not to ${placementText(on)}.`,
     "Name one label, such as on: { zone: 'a' }, or declare a job with this on and make the schedule for that job.",

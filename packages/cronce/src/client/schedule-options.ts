@@ -2,6 +2,7 @@ import type { Json } from '../model/json.ts'
 import type { Outcome } from '../model/outcome.ts'
 import type { Guarantee, MisfirePolicy, OverlapPolicy } from '../model/policy.ts'
 import type { CronOptions } from '../trigger/trigger.ts'
+import type { AnyInputs, InputIn } from './inputs.ts'
 
 type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
 
@@ -152,20 +153,6 @@ export type NewSchedule<Inputs = AnyInputs, Job extends string = string> = Trigg
     /** The job that it runs. */
     readonly job: Job
   }
-
-/** The type of an app knows no job. An app whose type knows some can be passed where this is expected, which only `any` allows. */
-// biome-ignore lint/suspicious/noExplicitAny: see above
-export type AnyInputs = any
-
-/** `known` unless nothing is known. */
-export type IfKnown<Inputs, Known, Otherwise> = 0 extends 1 & Inputs ? Otherwise : Known
-
-/** By job, the input that its schema takes, as far as the type of an app knows: `cronce(…).job('report', { schema }, …)`. */
-type InputIn<Inputs, Job extends string> = IfKnown<
-  Inputs,
-  Job extends keyof Inputs ? Inputs[Job] : Json | undefined,
-  Json | undefined
->
 
 /** A cron expression with its own options. */
 export interface CronSpec extends CronOptions {

@@ -16,9 +16,9 @@ export function placementText(on: Placement): string {
     .join(', ')
 }
 
-/** The job as only instances with this label have it: schedules made at run time belong to a label by it. */
+/** The job, which may belong to another label, as only instances with this one have it: schedules made at run time belong to a label by it. */
 export function placedJob(job: string, label: string, value: string): string {
-  return `${job}@${label}=${value}`
+  return `${job.replace(/@[\w./-]+=[\w.:/-]+$/, '')}@${label}=${value}`
 }
 
 /** What a job with `hosts: 'each'` is called on one host: the name of its schedule there, and of the job of that schedule. */
