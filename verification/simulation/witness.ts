@@ -5,7 +5,7 @@ import type { Instant, ScheduleState } from '../../packages/cronce/src/model/sch
 import type { Workplace } from './handle.ts'
 import type { Step } from './invariants/mirror.ts'
 import type { Watcher } from './invariants/observe-store.ts'
-import type { Plan, Release } from './scenario.ts'
+import { type Plan, planIn, type Release } from './scenario.ts'
 
 const LONG_AGO_MS = 60_000
 
@@ -18,7 +18,10 @@ export function witness(
   releaseOf: (node: string) => Release | undefined,
 ): Omit<Watcher, 'membersChanged'> {
   const attempts = new Map<string, number>()
-  const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
+  const planOf = (who: string, schedule: string): Plan | undefined => {
+    const release = releaseOf(who)
+    return release === undefined ? undefined : planIn(release, schedule)
+  }
   /** By schedule, how it was defined last. */
   const specs = new Map<string, Spec>()
   const define = (schedule: string, { spec }: Plan, agoMs: number): void => {
