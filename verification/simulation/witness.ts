@@ -22,6 +22,8 @@ export function witness(
     const release = releaseOf(who)
     return release === undefined ? undefined : planIn(release, schedule)
   }
+  /** By schedule, when it was retired last: the store's clock may have been set since. */
+  const retiredAt = new Map<string, number>()
   /** By schedule, how it was defined last. */
   const specs = new Map<string, Spec>()
   const define = (schedule: string, { spec }: Plan, agoMs: number): void => {
@@ -36,6 +38,7 @@ export function witness(
     const decidedMs = agoMs < 0 ? LONG_AGO_MS : agoMs
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
+      retiredAt.set(change.id, recorder.now())
       const { renamedTo, from } = after.retirements?.at(-1) ?? {}
       if (renamedTo !== undefined) {
         count('job renamed')
@@ -58,7 +61,12 @@ export function witness(
     if (isBack) count('returned')
     if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
-      if (plan !== undefined) define(change.id, plan, Math.max(decidedMs, instantsSinceMs(before, after, now)))
+      if (plan !== undefined)
+        define(
+          change.id,
+          plan,
+          Math.max(decidedMs, instantsSinceMs(before, after, now, recorder.now() - (retiredAt.get(change.id) ?? 0))),
+        )
       const isUndone = isBack && before.nextAt === after.nextAt
       if (before !== undefined && !isUndone) count('redeclared')
     }
@@ -95,10 +103,15 @@ export function witness(
 }
 
 /** How long before its declaration the instants of a schedule begin to belong to it. */
-function instantsSinceMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+function instantsSinceMs(
+  before: ScheduleState | undefined,
+  after: ScheduleState,
+  now: Instant,
+  sinceRetiredMs: number,
+): number {
   const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
   // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
-  const retiredMs = isBack && before.nextAt === after.nextAt ? now - before.retiredAt! : 0
+  const retiredMs = isBack && before.nextAt === after.nextAt ? Math.max(now - before.retiredAt!, sinceRetiredMs) : 0
   // A schedule that takes over from another name of its job begins where that one stopped.
   const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
   const leftMs = isTakenOver ? now - (after.plannedTo ?? now) : 0

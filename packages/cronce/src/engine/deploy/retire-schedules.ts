@@ -57,10 +57,12 @@ export class Retirer {
     const gone = new Map(
       [...verdicts].flatMap(([id, verdict]) => (verdict.kind === 'retire' ? [[id, verdict] as const] : [])),
     )
-    const hostless = this.#leavingHosts(states, gone)
-    if (gone.size === 0 && hostless.size === 0)
-      return { progress: 'done', record: await this.#tidied(record, verdicts) }
-    const announced = announceRetirements(withoutHosts(record, hostless), [...gone.keys()])
+    // Names of hosts whose schedule an earlier pass has retired, or an operator has removed.
+    const left = new Set([...this.#watch.hostless()].filter((id) => !verdicts.has(id)))
+    if (gone.size === 0 && left.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
+    const known = withoutHosts(record, left)
+    const announced =
+      gone.size === 0 ? { ...known, version: record.version + 1 } : announceRetirements(known, [...gone.keys()])
     if (!(await this.#save('retire (announce)', announced))) return { progress: 'outdated', record }
     let isDone = true
     await this.#core.parts.sync('retire:sent')
@@ -76,13 +78,6 @@ export class Retirer {
     if (progress === 'outdated') return { progress, record: announced }
     if (progress !== 'done' || !isDone) return { progress: 'unfinished', record: announced }
     return { progress: 'done', record: await this.#tidied(announced, verdicts) }
-  }
-
-  /** Schedules of absent hosts that are retired now, or that are not active anyway. */
-  #leavingHosts(states: readonly ScheduleState[], gone: ReadonlyMap<string, Verdict>): ReadonlySet<string> {
-    const isStaying = ({ id }: ScheduleState): boolean => !gone.has(id)
-    const staying = new Set(states.filter(isStaying).map(({ id }) => id))
-    return new Set([...this.#watch.hostless()].filter((id) => !staying.has(id)))
   }
 
   /** Only an instance that has lived for the hold-down retires; an operator's choice is followed at once. */

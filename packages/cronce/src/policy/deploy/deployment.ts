@@ -126,7 +126,7 @@ export function announceRetirements(app: AppRecord, schedules: readonly string[]
   return { ...app, version: app.version + 1, retired, announced: (app.announced ?? 0) + 1 }
 }
 
-/** Forget the schedules of hosts that are gone: a host that comes back declares its own again. The version stays. */
+/** Forget the schedules of hosts that are gone: a host that comes back declares its own again. */
 export function withoutHosts(app: AppRecord, schedules: ReadonlySet<string>): AppRecord {
   const deployments = app.deployments.map((known) => {
     const declares = known.declares.filter((name) => !schedules.has(name))
