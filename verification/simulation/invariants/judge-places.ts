@@ -78,7 +78,7 @@ function judgeHost(parts: PlacesJudgeParts, release: Release, host: string, live
   const plan = release.jobs[SWEEP]
   const state = parts.data().schedules.get(`${SWEEP}@${host}`)
   const there = live.filter(({ labels, release: its }) => labels.host === host && its === release)
-  const isWanted = plan !== undefined && there.some(({ labels }) => isFor(plan.on, labels))
+  const isWanted = plan?.isOnEachHost === true && there.some(({ labels }) => isFor(plan.on, labels))
   if (isWanted) {
     const why = whyStopped(parts, state)
     if (why !== null) parts.report('L8 each host', `${SWEEP}@${host} has a live process, and ${why}`)

@@ -241,3 +241,14 @@ test('a job that is renamed goes on under the new name on every host', async () 
   }
   fleet.end()
 })
+
+test('the names of a job under its labels are no schedules that a release drops', async () => {
+  const fleet = await createFleet()
+  await fleet.add(cleanup(), on('web-1', { retireAfter: '2m' }))
+  await fleet.advance('1m1s')
+  await fleet.add(without, on('web-2', { deployment: 'v2', retireAfter: '2m' }))
+  await fleet.advance('1m')
+  const contested = new Set(fleet.events('schedule.contested').map(({ schedule }) => schedule))
+  assert.deepEqual([...contested], ['cleanup@web-1'])
+  fleet.end()
+})
