@@ -31,7 +31,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
         'if (source.kind === null && !matchesLabels',
       ),
     ],
-    caughtBy: simulation('S17 own labels'),
+    caughtBy: simulation('S17'),
   },
   {
     name: 'one-label-is-enough',
@@ -84,7 +84,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     rule: 'hosts',
     breaks: 'The schedules of hosts have one job, so any host runs them.',
     edits: [edit('app/place-jobs.ts', 'job: id, on: { ...definition.on, host: [host] }', 'job: name')],
-    caughtBy: simulation('S17 own host'),
+    caughtBy: simulation('S17'),
   },
   {
     name: 'a-deployment-for-each-host',
@@ -98,7 +98,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     rule: 'hosts',
     breaks: 'The schedule of a host that is gone stays active, and its due times pile up.',
     edits: [edit('policy/deploy/retirement.ts', 'return hostless.has(schedule) ?', 'return hostless.size < 0 ?')],
-    caughtBy: simulation('L8 each host'),
+    caughtBy: simulation('L8'),
   },
   {
     name: 'gone-host-retired-at-once',
@@ -149,7 +149,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     breaks:
       'A host is taken out of the record before its schedule is retired: if that write fails, it stays active for good.',
     edits: [edit('engine/deploy/retire-schedules.ts', '.filter((id) => !verdicts.has(id))', '')],
-    caughtBy: simulation('L8 each host'),
+    caughtBy: simulation('L8'),
   },
   {
     name: 'hosts-not-reached-contested',

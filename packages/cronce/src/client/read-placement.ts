@@ -46,7 +46,8 @@ export function readLabelsText(text: string): Labels {
   const pairs = text.split(',').map((pair) => pair.trim())
   const bad = pairs.find((pair) => !/^[^=]+=[^=]+$/.test(pair))
   if (bad !== undefined) {
-    throw optionInvalid('CRONCE_LABELS', text, 'labels as in role=db,zone=a', `Write LABEL=VALUE instead of "${bad}".`)
+    const hint = `Set CRONCE_LABELS to LABEL=VALUE pairs with commas between them; "${bad}" is none.`
+    throw optionInvalid('labels', text, 'a text as in role=db,zone=a', hint)
   }
   return readLabels(Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string])))
 }
