@@ -69,14 +69,18 @@ export function putOptions(question: PutQuestion): NewSchedule {
     start: timeFlag(args, 'start', time) ?? kept.startAt ?? undefined,
     end: timeFlag(args, 'end', time) ?? kept.endAt ?? undefined,
     limit: wholeNumber(args, 'fires', { min: 1, max: 1_000_000_000, otherwise: kept.limit ?? undefined }),
-    tenant: args.text('tenant') ?? kept.tenant ?? undefined,
-    on: labelFlag(args) ?? kept.on ?? undefined,
+    tenant: tenantFlag(args, kept.tenant),
+    on: labelFlag(args, kept.on),
   })
 }
 
-function labelFlag(args: Args): OnLabels | undefined {
+function tenantFlag(args: Args, kept: string | null): string | undefined {
+  return args.text('tenant') ?? kept ?? undefined
+}
+
+function labelFlag(args: Args, kept: ScheduleView['on']): OnLabels | undefined {
   const given = args.text('on')
-  if (given === undefined) return undefined
+  if (given === undefined) return kept ?? undefined
   const [, label, value] = /^([^=]+)=([^=]+)$/.exec(given) ?? []
   if (label !== undefined && value !== undefined) return { [label]: value }
   throw new UsageError(`--on ${given} names no label and value.`, 'Write --on zone=a.')
