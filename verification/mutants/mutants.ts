@@ -9,6 +9,7 @@ import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
+import { PLACE_MUTANTS } from './catalogue/places.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
 import { POSTGRES_MUTANTS } from './catalogue/postgres.ts'
 import { REDIS_MUTANTS } from './catalogue/redis.ts'
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...COMMAND_MUTANTS,
   ...DEPLOYMENT_MUTANTS,
   ...APP_MUTANTS,
+  ...PLACE_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
   ...RUN_MUTANTS,

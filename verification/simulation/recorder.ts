@@ -20,6 +20,7 @@ export interface Recorder {
   readonly done: (schedule: string, request: Request, agoMs: number, aheadMs?: number) => void
   /** It was done just now, and what it ends may go on, or may have passed to another schedule. */
   readonly maybe: (schedule: string, request: Request, agoMs: number) => void
+  readonly now: () => Time
   /** Everything so far, by time. */
   readonly entries: () => Entry[]
 }
@@ -68,6 +69,7 @@ export function createRecorder(world: World): Recorder {
       const at = before(agoMs)
       entries.push({ kind: 'operation', at, endedAt: null, result: 'info', schedule, ...request })
     },
+    now,
     entries: () => entries.toSorted((one, other) => one.at - other.at),
   }
 }

@@ -5,7 +5,7 @@ import type { Instant, ScheduleState } from '../../packages/cronce/src/model/sch
 import type { Workplace } from './handle.ts'
 import type { Step } from './invariants/mirror.ts'
 import type { Watcher } from './invariants/observe-store.ts'
-import type { Plan, Release } from './scenario.ts'
+import { type Plan, planIn, type Release } from './scenario.ts'
 
 const LONG_AGO_MS = 60_000
 
@@ -18,7 +18,12 @@ export function witness(
   releaseOf: (node: string) => Release | undefined,
 ): Omit<Watcher, 'membersChanged'> {
   const attempts = new Map<string, number>()
-  const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
+  const planOf = (who: string, schedule: string): Plan | undefined => {
+    const release = releaseOf(who)
+    return release === undefined ? undefined : planIn(release, schedule)
+  }
+  /** By schedule, when it was retired last: the store's clock may have been set since. */
+  const retiredAt = new Map<string, number>()
   /** By schedule, how it was defined last. */
   const specs = new Map<string, Spec>()
   const define = (schedule: string, { spec }: Plan, agoMs: number, aheadMs: number): void => {
@@ -33,6 +38,7 @@ export function witness(
     const decidedMs = writtenMs < 0 ? LONG_AGO_MS : writtenMs
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
+      retiredAt.set(change.id, recorder.now())
       const { renamedTo, from } = after.retirements?.at(-1) ?? {}
       if (renamedTo !== undefined) {
         count('job renamed')
@@ -56,8 +62,9 @@ export function witness(
     if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
       const leftMs = leftByOtherNameMs(before, after, now)
-      const agoMs = Math.max(decidedMs, undoneMs(before, after, now), leftMs < 0 ? LONG_AGO_MS : leftMs)
-      if (plan !== undefined) define(change.id, plan, agoMs, Math.max(0, -leftMs))
+      const retiredMs = recorder.now() - (retiredAt.get(change.id) ?? 0)
+      const sinceMs = Math.max(undoneMs(before, after, now, retiredMs), leftMs < 0 ? LONG_AGO_MS : leftMs)
+      if (plan !== undefined) define(change.id, plan, Math.max(decidedMs, sinceMs), Math.max(0, -leftMs))
       const isUndone = isBack && before.nextAt === after.nextAt
       if (before !== undefined && !isUndone) count('redeclared')
     }
@@ -93,10 +100,10 @@ export function witness(
   }
 }
 
-/** A retirement that is undone leaves the mark where it was: the instants of so long before the declaration belong to the schedule. */
-function undoneMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+/** A retirement that is undone leaves the mark where it was: the due times since then belong to the schedule. */
+function undoneMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant, retiredMs: number): number {
   const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
-  return isBack && before.nextAt === after.nextAt ? now - before.retiredAt! : 0
+  return isBack && before.nextAt === after.nextAt ? Math.max(now - before.retiredAt!, retiredMs) : 0
 }
 
 /**

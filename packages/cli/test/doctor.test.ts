@@ -45,6 +45,7 @@ const INSTANCE: InstanceView = {
   app: 'shop',
   deployment: 'v7',
   jobs: ['report', 'billing'],
+  labels: {},
   host: 'web-1',
   pid: 7,
   version: '0.1.0',
@@ -63,6 +64,7 @@ const SCHEDULE: ScheduleFact = {
   job: 'report',
   state: 'active',
   nextAt: NOW + HOUR,
+  on: null,
   needsInstance: true,
   timeoutMs: 10 * MINUTE,
   failedInRow: 0,
@@ -232,6 +234,26 @@ describe('what the doctor makes of facts', () => {
     finds({ store: { place: { ...place, fileSystem: 'an overlay file system' } } }, 'file-system', 'warn', /vanishes/)
     finds({ store: { place: { ...place, freeBytes: 50e6 } } }, 'file-system', 'warn', /Only 50 MB/)
     finds({ store: { place: { ...place, freeBytes: 1e6 } } }, 'file-system', 'fail', /1 MB are free/)
+  })
+
+  test('work that belongs to labels which no live instance has, and schedules of hosts that are gone', () => {
+    const placed = { ...SCHEDULE, name: 'backup', job: 'backup', on: { role: ['db'] } }
+    finds({ fleet: { schedules: [placed] } }, 'orphans', 'fail', /no live instance has role=db/)
+    const labelled = { ...INSTANCE, labels: { role: 'db' } }
+    finds(
+      { fleet: { schedules: [placed], instances: [labelled] } },
+      'orphans',
+      'fail',
+      /no live instance has job "backup"/,
+    )
+    const gone = {
+      ...SCHEDULE,
+      name: 'sweep@web-9',
+      job: 'sweep@web-9',
+      on: { host: ['web-9'] },
+      state: 'retired' as const,
+    }
+    finds({ fleet: { schedules: [gone] } }, 'retired', 'note', /schedule of a host is retired.*sweep@web-9/)
   })
 
   test('a fleet that is gone, drained, silent, dying, or whose clocks are off', () => {

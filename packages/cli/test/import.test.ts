@@ -101,6 +101,33 @@ describe('cronce import crontab', () => {
     assert.equal(about.match(/the environment/g)?.length, 1)
     assert.match(text.stdout, /\/\/ from web-1 \(line 2\), web-2 \(line 2\), db \(line 1\)\n {2}backup: \{/)
     assert.match(text.stdout, /not translated \(web-1, line 4\): @reboot start/)
+    const todo = findings.map(({ todo: what }: { todo: string }) => what).join('\n')
+    assert.match(todo, /add hosts: 'each' if each server needs it.*--hosts each/)
+    assert.match(todo, /if so, add on: \{ host: 'web-1' \}/)
+  })
+
+  test('with --hosts each, every job of several crontabs runs where its line did', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'web-1.txt'), '0 3 * * * backup\n10 4 * * * rotate\n5 5 * * * one\n')
+    writeFileSync(join(cwd, 'web-2.txt'), '0 3 * * * backup\n10 4 * * * rotate\n')
+    writeFileSync(join(cwd, 'db.txt'), '0 3 * * * backup\n0 1 * * * cronce exec --name vacuum -- vacuum\n')
+    const args = ['import', 'crontab', 'web-1.txt', 'web-2.txt', 'db.txt', '--hosts', 'each', '--json']
+    const { stdout, status } = await ask(args, UTC, { cwd })
+    const { items, findings } = JSON.parse(stdout)
+    assert.equal(status, 0)
+    type Item = { name: string; options: { hosts?: string; on?: unknown } }
+    assert.deepEqual(
+      items.map(({ name, options: { hosts, on } }: Item) => [name, hosts, on]),
+      [
+        ['backup', 'each', undefined],
+        ['rotate', 'each', { host: ['web-1', 'web-2'] }],
+        ['one', undefined, { host: 'web-1' }],
+        ['vacuum', undefined, undefined],
+      ],
+    )
+    const about = findings.map(({ what }: { what: string }) => what).join('\n')
+    assert.match(about, /the hosts web-1, web-2, db/)
+    assert.doesNotMatch(about, /runs on (one|any) server/)
   })
 
   test('--json is one object with the jobs and the findings', async () => {

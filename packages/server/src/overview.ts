@@ -103,6 +103,11 @@ function quantile(values: readonly number[], part: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null
 }
 
+function placeText(on: ScheduleView['on']): string {
+  const labels = Object.entries(on ?? {}).map(([label, values]) => `${label}=${values.join('|')}`)
+  return labels.length === 0 ? '' : `, which belongs to ${labels.join(', ')}`
+}
+
 function isThere(state: InstanceView['state']): boolean {
   return state === 'live' || state === 'draining'
 }
@@ -139,7 +144,11 @@ function attentionOf(
     }
     if (!jobs.has(job)) {
       if (!needsInstance(schedule)) continue
-      found.push({ kind: 'no-instance', about: name, message: `No live instance has the job ${JSON.stringify(job)}.` })
+      found.push({
+        kind: 'no-instance',
+        about: name,
+        message: `No live instance has the job ${JSON.stringify(job)}${placeText(schedule.on)}.`,
+      })
     } else if (nextAt !== null && nextAt < now - OVERDUE_MS) {
       found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and no instance has planned it.' })
     }

@@ -303,7 +303,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A process without jobs registers as a deployment, and decides.',
     edits: [
       edit('policy/deploy/deployment.ts', 'if (declaring.declares.length === 0) return null\n', ''),
-      edit('engine/deploy/deploy.ts', 'if (declared.length === 0) return IDLE\n', ''),
+      edit(
+        'engine/deploy/deploy.ts',
+        'if (core.settings.declared.length === 0 || core.parts.jobs.size === 0) return IDLE\n',
+        '',
+      ),
     ],
     caughtBy: rules(
       'a script without jobs declares nothing: no number, no record, nothing retired, with or without an id',
@@ -319,7 +323,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         '  if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP\n',
         '',
       ),
-      edit('policy/deploy/retirement.ts', 'return by.length > 0 ? KEEP : judgeAbsent', 'return judgeAbsent'),
+      edit('policy/deploy/retirement.ts', '  if (by.length > 0) return KEEP\n', ''),
       edit(
         'policy/deploy/retirement.ts',
         '  if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT\n',

@@ -3,7 +3,7 @@ import type { ScheduleState, Source } from '../../../packages/cronce/src/model/s
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf, takeOverMsOf } from '../bounds.ts'
 import type { Node } from '../node.ts'
-import { DEFAULT_APP, type Release, type Scenario } from '../scenario.ts'
+import { DEFAULT_APP, planIn, type Release, type Scenario } from '../scenario.ts'
 import type { Step } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
@@ -113,7 +113,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
         )
       }
       const names = [run.job, ...otherNamesOf(scenario, appOf(release), run.job)]
-      if (names.every((name) => release.jobs[name] === undefined)) {
+      if (names.every((name) => planIn(release, name) === undefined && release.jobs[name] === undefined)) {
         report('S15 own app', `${who} claimed a fire of ${run.schedule} without having the job ${run.job}`)
       }
       if (owner === null && !clientMadeBy.has(appOf(release))) {
@@ -216,7 +216,7 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
   })
   const all = new Set(scenario.releases.map(appOf))
   if (apps.length < all.size) count('an app is gone for good')
-  for (const name of new Set(declaring.flatMap(({ jobs }) => Object.keys(jobs)))) {
+  for (const name of new Set(declaring.flatMap(ownNames))) {
     const state = data().schedules.get(name)
     const isRenamed = apps.some(({ app }) => otherNamesOf(scenario, app, name).length > 0)
     if (state?.source.kind === 'client' || isRenamed) continue
@@ -226,6 +226,11 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
   }
   for (const app of apps) checkRenamed(parts, app, apps)
   for (const state of data().schedules.values()) if (state.source.kind === 'client') checkGoing(parts, apps, state)
+}
+
+/** Of jobs with one schedule, whichever process runs it. Where others run is judged apart: see `judge-places.ts`. */
+function ownNames({ jobs }: Release): readonly string[] {
+  return Object.keys(jobs).filter((name) => jobs[name]!.isOnEachHost !== true && jobs[name]!.on === undefined)
 }
 
 /** Why a name that a live process is entitled to is not that of its app. `null`: it is, or no process is certainly entitled to it. */
@@ -328,6 +333,7 @@ function isCalled({ data }: AppsJudgeParts, app: string | null): boolean {
 function checkGoing(parts: AppsJudgeParts, apps: readonly LiveApp[], state: ScheduleState): void {
   const { storeNow, scenario, report, data } = parts
   const { id, definition, source, nextAt, pause, retiredAt } = state
+  if (definition.on !== undefined) return
   const owner = ownerOf(source)
   // What a client made for a job runs in the app that has the name of the job.
   const named = data().schedules.get(definition.job)

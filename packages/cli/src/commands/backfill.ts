@@ -64,8 +64,7 @@ function runBackfill(args: Args, io: Io): Promise<number> {
       say(`${name} is filled in ${stretch}: ${previewWords(preview)}.`, io)
       note(`They are run oldest first: cronce fires ${name} --from ${new Date(from).toISOString()}`, io)
     }
-    const { job } = await client.schedules.get(name)
-    const unrunnable = await warnUnrunnable(job, client)
+    const unrunnable = await warnUnrunnable(await client.schedules.get(name), client)
     if (unrunnable !== null) warn(unrunnable, io)
     return EXIT.ok
   })

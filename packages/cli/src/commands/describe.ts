@@ -10,6 +10,7 @@ import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { oneOperand, wholeNumber } from '../operands.ts'
 import { endingWords, paintStrip, stateColor, strip } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
+import { missingWords, placementWords } from '../placement-words.ts'
 import { policyWords } from '../policy-words.ts'
 import { fireLines } from '../print.ts'
 import { redactRecord } from '../redact.ts'
@@ -49,6 +50,8 @@ interface Description {
   readonly runs: readonly RunView[]
   /** That can run its job, and take new runs. */
   readonly instances: readonly InstanceView[]
+  /** All that take new runs. */
+  readonly live: readonly InstanceView[]
 }
 
 function runDescribe(args: Args, io: Io): Promise<number> {
@@ -89,14 +92,15 @@ async function readDescription(client: Connection, name: string, count: number, 
   ])
   const latest = fires.items.find(({ nonce }) => nonce === '')?.dueAt ?? stored.last.dueAt
   const schedule = withExpectedRule(stored, latest)
-  const able = all.filter(({ state, jobs }) => state === 'live' && jobs.includes(schedule.job))
+  const live = all.filter(({ state }) => state === 'live')
   return {
     stored,
     schedule,
     next: comingOf(schedule, now, count),
     fires: fires.items,
     runs: runs.items,
-    instances: able,
+    instances: live.filter(({ jobs }) => jobs.includes(schedule.job)),
+    live,
   }
 }
 
@@ -130,7 +134,7 @@ function print(description: Description, tz: string, io: Io): void {
   text.print()
 }
 
-function printSettings({ schedule, instances }: Description, live: LiveTrigger | null, page: Page): void {
+function printSettings({ schedule, instances, live: taking }: Description, live: LiveTrigger | null, page: Page): void {
   const { text, tz, io, when } = page
   const { trigger } = schedule
   text.line(io.paint('bold', sanitize(schedule.name)))
@@ -143,13 +147,14 @@ function printSettings({ schedule, instances }: Description, live: LiveTrigger |
   text.row('state', stateWords(schedule, when))
   text.row('declared', declaredWords(schedule))
   text.row('tenant', schedule.tenant)
+  text.row('belongs to', placementWords(schedule.on))
   text.row(
     'made',
     `${when(schedule.createdAt)}${schedule.revision > 1 ? `, changed ${when(schedule.updatedAt)}, revision ${schedule.revision}` : ''}`,
   )
   text.row('window', windowWords(schedule, when))
   if (schedule.input !== null && !isCalled) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
-  text.row('runs on', instancesWords(schedule, instances))
+  text.row('runs on', instancesWords(schedule, instances, taking))
 }
 
 function printHistory({ schedule, fires, runs }: Description, { text, tz, io, when }: Page): void {
@@ -205,8 +210,13 @@ function declaredWords(schedule: ScheduleView): string {
   return schedule.app === null ? 'by a client' : `in the code of ${schedule.app}`
 }
 
-function instancesWords(schedule: ScheduleView, instances: readonly InstanceView[]): string {
+function instancesWords(
+  schedule: ScheduleView,
+  instances: readonly InstanceView[],
+  all: readonly InstanceView[],
+): string {
   if (instances.length === 0 && isOfExec(schedule)) return 'the host that calls cronce exec'
+  if (instances.length === 0 && schedule.on !== null) return `${missingWords(schedule, all)}: its fires wait`
   if (instances.length === 0) return 'no live instance knows its job: it will not run'
   const hosts = new Set(instances.map(({ host }) => host))
   const shown = [...hosts].slice(0, 5).join(', ')

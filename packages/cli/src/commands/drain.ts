@@ -8,6 +8,7 @@ import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { printJson, warn } from '../output.ts'
+import { declaredJobs } from '../placement-words.ts'
 import { steerFlags } from '../steer/flags.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew, say, whyWords } from '../steer/say.ts'
@@ -86,7 +87,7 @@ function drainWords(instance: InstanceView, instances: readonly InstanceView[]):
 /** Jobs that no other instance can take over now. */
 function alone(instance: InstanceView, instances: readonly InstanceView[]): readonly string[] {
   const others = instances.filter(({ id }) => id !== instance.id)
-  return instance.jobs.filter((job) => runnersOf(job, others).length === 0)
+  return declaredJobs(instance.jobs).filter((job) => runnersOf(job, others).length === 0)
 }
 
 function runsWords({ running }: InstanceView): string {

@@ -35,6 +35,7 @@ export const importCommand: Command = {
     'What does not mean quite the same, or does not translate, is reported on stderr; nothing of the latter is dropped: it is kept',
     'as a comment, and the exit code is 1. crontab reads stdin without FILE, or with -.',
     'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server; each such line is reported.',
+    'With --hosts each, every job runs on the servers that had its line.',
     'node-cron prints a plan and changes nothing without --write: every task gets a name and distributed: true. Exit code 1 if some',
     'need you. It reads JavaScript and TypeScript without JSX, and follows imports of node-cron, not functions that wrap it.',
   ].join('\n'),
@@ -56,6 +57,12 @@ export const importCommand: Command = {
     user: { type: 'string', value: 'NAME', help: 'crontab: who cronce start will run as (default root)' },
     tz: { type: 'string', value: 'ZONE', help: "crontab: zone of lines without CRON_TZ (default: this machine's)" },
     cwd: { type: 'string', value: 'DIR', help: 'crontab: where commands start, if it sets no HOME' },
+    hosts: {
+      type: 'string',
+      value: 'each',
+      choices: ['each'],
+      help: "crontab: of several servers, each job runs where its line did (hosts: 'each', on)",
+    },
     'like-cron': { type: 'boolean', help: "crontab: overlap 'allow' and misfire 'skip', as cron does it" },
     json: { type: 'boolean', help: 'Print one JSON object: jobs, and all that is worth knowing' },
   },
@@ -91,7 +98,7 @@ function readFormat(args: Args): JobsFormat {
 }
 
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
-  crontab: ['system', 'user', 'tz', 'cwd', 'like-cron'],
+  crontab: ['system', 'user', 'tz', 'cwd', 'hosts', 'like-cron'],
   'node-cron': ['write', 'drop-in'],
 }
 
@@ -123,7 +130,7 @@ async function readImported(source: SourceKind, sources: readonly Source[], args
       likeCron: args.has('like-cron'),
     })
   })
-  return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers)
+  return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers, args.has('hosts'))
 }
 
 async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {

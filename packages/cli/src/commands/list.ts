@@ -12,9 +12,11 @@ import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readLimit, readPage } from '../paging.ts'
+import { missingWords } from '../placement-words.ts'
 import { countSteps } from '../progress.ts'
 import { nextFireOf } from '../schedule-times.ts'
 import { CALL_GRACE_MS, withExpectedRule } from '../service/exec/expected-rule.ts'
+import { runnersOf } from '../steer/runners.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
@@ -127,9 +129,25 @@ function listFromStore(args: Args, io: Io): Promise<number> {
     )
     const words = leftOut.words()
     if (words !== null && form !== 'json') note(words, io)
+    if (form === 'table' || form === 'wide') await noteUnplaced(client, items, io)
     return 0
   })
 }
+
+/** Work that belongs to labels which no live instance has waits, and the table does not tell. */
+async function noteUnplaced(client: Connection, schedules: readonly ScheduleView[], io: Io): Promise<void> {
+  const placed = schedules.filter(({ on, state }) => on !== null && state === 'active')
+  if (placed.length === 0) return
+  const instances = await client.instances.list({ ended: 0 })
+  const live = instances.filter(({ state }) => state === 'live')
+  const waiting = placed.filter(({ job }) => runnersOf(job, instances).length === 0)
+  for (const schedule of waiting.slice(0, UNPLACED_SHOWN))
+    note(`${schedule.name} waits: ${missingWords(schedule, live)}.`, io)
+  const more = waiting.length - UNPLACED_SHOWN
+  if (more > 0) note(`${more} more wait for labels: cronce doctor.`, io)
+}
+
+const UNPLACED_SHOWN = 3
 
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
   const glob = given === undefined ? null : readGlob(given)

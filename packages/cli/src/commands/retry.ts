@@ -64,7 +64,7 @@ function runRetry(args: Args, io: Io): Promise<number> {
     const opened = await saying(() => client.fires.retry(fire, { force, ...authorOf(args, io) }))
     if (args.has('json')) printJson({ fire: opened }, io)
     else say(`Round ${opened.round} of ${what} is open: it is run again as soon as it can.`, io)
-    const unrunnable = await warnUnrunnable(view.job, client)
+    const unrunnable = await warnUnrunnable(view, client)
     if (unrunnable !== null) warn(unrunnable, io)
     return EXIT.ok
   })

@@ -54,7 +54,7 @@ async function runRun(args: Args, io: Io): Promise<number> {
   const overlap = args.has('ignore-overlap') ? 'ignore' : 'honour'
   return withClient(args, io, async (client) => {
     const view = await client.schedules.get(name)
-    const unrunnable = await warnUnrunnable(view.job, client)
+    const unrunnable = await warnUnrunnable(view, client)
     const lines = planWords(view, { input, dedupe, overlap, unrunnable })
     if (!(await confirm({ lines, json: { schedule: name, job: view.job, input, dedupe, overlap } }, args, io)))
       return EXIT.ok

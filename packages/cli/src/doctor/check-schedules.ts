@@ -1,5 +1,6 @@
 import { isExclusive, isRunByCaller, LEADER_JOB } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
+import { missingWords } from '../placement-words.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
 import { isHere, OVERDUE_MS } from './check-fleet.ts'
@@ -51,18 +52,34 @@ function checkOrphans(fleet: FleetFacts): Finding {
       `${counted(orphans.length, 'active schedule waits', 'active schedules wait')} for an instance.`,
     )
   const jobs = [...new Set(orphans.map(({ job }) => job))]
+  const placed = orphans.filter(({ on }) => on !== null)
+  const why = [...new Set(placed.map((schedule) => missingWords(schedule, live)))]
   return finding(
     'orphans',
     'fail',
-    `${counted(orphans.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(orphans.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}).`,
-    'Start an instance that declares it, or pause or remove the schedule: cronce pause, cronce remove.',
+    `${counted(orphans.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(orphans.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}${why.length === 0 ? '' : `; ${firstFew(why, why.length, 3)}`}).`,
+    `Start an instance that declares it${why.length === 0 ? '' : ', with these labels'}, or pause or remove the schedule: cronce pause, cronce remove.`,
   )
 }
 
 function checkRetired({ schedules }: FleetFacts): Finding[] {
-  const retired = schedules.filter(({ state }) => state === 'retired')
-  if (retired.length === 0) return []
+  const all = schedules.filter(({ state }) => state === 'retired')
+  const ofHosts = all.filter(({ on }) => on !== null && 'host' in on)
+  const retired = all.filter((schedule) => !ofHosts.includes(schedule))
+  const hosts =
+    ofHosts.length === 0
+      ? []
+      : [
+          finding(
+            'retired',
+            'note',
+            `${counted(ofHosts.length, 'schedule of a host is', 'schedules of hosts are')} retired, since the host is gone, or the job left the code: ${firstFew(ofHosts.map(({ name }) => name))}.`,
+            'They go on when the host is back. If it is gone for good: cronce remove.',
+          ),
+        ]
+  if (retired.length === 0) return hosts
   return [
+    ...hosts,
     finding(
       'retired',
       'note',

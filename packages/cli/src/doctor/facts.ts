@@ -1,4 +1,4 @@
-import type { DeploymentsView, InstanceView, StoreView } from 'cronce'
+import type { DeploymentsView, InstanceView, ScheduleView, StoreView } from 'cronce'
 import type { MigrationStatus } from 'cronce/postgres'
 
 /** What was found out, as plain data: the checks judge it without asking the store. */
@@ -70,6 +70,8 @@ export interface FleetFacts {
 export interface ScheduleFact {
   readonly name: string
   readonly job: string
+  /** The labels that it belongs to. */
+  readonly on: ScheduleView['on']
   readonly state: 'active' | 'paused' | 'retired' | 'finished'
   readonly nextAt: number | null
   /** An instance has to be there for it. */

@@ -65,11 +65,12 @@ async function schedulesOf(
 }
 
 export function scheduleFact(view: ScheduleView): ScheduleFact {
-  const { name, job, state, nextAt, policy, failedInRow, pause } = view
+  const { name, job, on, state, nextAt, policy, failedInRow, pause } = view
   const waiting = view.open.filter((fire) => fire.state === 'waiting' && fire.attempt === 0)
   return {
     name,
     job,
+    on,
     state,
     nextAt,
     needsInstance: needsInstance(view),

@@ -48,6 +48,8 @@ export interface JobRecord {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: { readonly text: string }
+  readonly hosts?: 'each'
+  readonly on?: { readonly host: string | readonly string[] }
   readonly guarantee?: string
   readonly overlap?: string
   readonly misfire?: string | { readonly late?: string; readonly grace?: string; readonly window?: string }

@@ -16,9 +16,9 @@ interface Merged {
 
 /**
  * The crontabs of several servers as one record of jobs. A line that several of them have becomes one job. That changes where it
- * runs, which each note says: on every server before, on one of them afterwards.
+ * runs, which each note says: on every server before, on one of them afterwards. `keepsHosts`: each job runs where its line did.
  */
-export function mergeCrontabs(crontabs: readonly Imported[], servers: readonly string[]): Imported {
+export function mergeCrontabs(crontabs: readonly Imported[], servers: readonly string[], keepsHosts = false): Imported {
   const merged = new Map<string, Merged>()
   const items: (ImportedItem | Merged)[] = []
   const nameFor = uniqueNames()
@@ -50,8 +50,15 @@ export function mergeCrontabs(crontabs: readonly Imported[], servers: readonly s
   })
   const jobs = [...merged.values()]
   return {
-    items: items.map((item) => ('kind' in item ? item : { kind: 'job', job: withServers(item) })),
-    findings: [...onceEnvironment(crontabs.flatMap(({ findings }) => findings)), ...whereFindings(jobs)],
+    items: items.map((item) => {
+      if ('kind' in item) return item
+      return { kind: 'job', job: keepsHosts ? onHosts(withServers(item), item.servers, servers) : withServers(item) }
+    }),
+    findings: [
+      ...onceEnvironment(crontabs.flatMap(({ findings }) => findings)),
+      ...whereFindings(jobs, keepsHosts),
+      ...(keepsHosts ? hostFindings(jobs, servers) : []),
+    ],
   }
 }
 
@@ -76,14 +83,34 @@ function withServers({ job, servers }: Merged): ImportedJob {
   return { ...job, comments: [...job.comments, `from ${from.join(', ')}`] }
 }
 
-function whereFindings(jobs: readonly Merged[]): readonly Finding[] {
+/** The options by which a job runs on the servers that have its line, and on no other. */
+function onHosts(job: ImportedJob, own: readonly string[], all: readonly string[]): ImportedJob {
+  if (job.isClaimed) return job
+  const on = own.length === all.length ? {} : { on: { host: own.length === 1 ? own[0]! : own } }
+  return { ...job, options: { ...job.options, ...(own.length > 1 ? { hosts: 'each' as const } : {}), ...on } }
+}
+
+/** Jobs that belong to servers do so by the names of the files. */
+function hostFindings(jobs: readonly Merged[], all: readonly string[]): readonly Finding[] {
+  const first = jobs.find(({ job, servers }) => !job.isClaimed && servers.length < all.length)
+  if (first === undefined) return []
+  return [
+    changed(first.job.place, {
+      what: `the hosts ${all.join(', ')}`,
+      why: 'jobs that not all servers had belong to hosts that are called like the files',
+      todo: 'give each server its name: CRONCE_LABELS=host=NAME, or files that are named as hostname says',
+    }),
+  ]
+}
+
+function whereFindings(jobs: readonly Merged[], keepsHosts: boolean): readonly Finding[] {
   const byCommand = new Map<string, Merged>()
   return jobs.flatMap((merged): Finding[] => {
     const { job, servers } = merged
     const command = JSON.stringify(job.options.command)
     const twin = byCommand.get(command)
     if (twin === undefined) byCommand.set(command, merged)
-    return [...placeFinding(job, servers), ...(twin === undefined ? [] : [twinFinding(job, twin)])]
+    return [...(keepsHosts ? [] : placeFinding(job, servers)), ...(twin === undefined ? [] : [twinFinding(job, twin)])]
   })
 }
 
@@ -95,7 +122,7 @@ function placeFinding({ name, place, isClaimed }: ImportedJob, servers: readonly
       changed(place, {
         what: `${name} runs on one server`,
         why: `it ran on each of ${servers.length} servers (${servers.join(', ')}), and as a job it runs once for all of them`,
-        todo: 'leave the line in the crontabs if each server needs it, such as for its own files',
+        todo: "add hosts: 'each' if each server needs it, such as for its own files; --hosts each does so for all lines",
       }),
     ]
   }
@@ -103,7 +130,7 @@ function placeFinding({ name, place, isClaimed }: ImportedJob, servers: readonly
     changed(place, {
       what: `${name} runs on any server`,
       why: `only ${servers[0]} had it, and as a job it runs on any of the instances`,
-      todo: 'look whether it needs something of that server',
+      todo: `look whether it needs something of that server; if so, add on: { host: '${servers[0]}' }`,
     }),
   ]
 }

@@ -81,7 +81,7 @@ function runnerWatch(client: Client, job: string, knewUnrunnable: boolean, from:
   return async () => {
     if (performance.now() - lookedAt <= LOOK_FOR_RUNNERS_MS) return null
     lookedAt = performance.now()
-    const unrunnable = await warnUnrunnable(job, client)
+    const unrunnable = await warnUnrunnable({ job, on: null }, client)
     const isNews = !isUnrunnable
     isUnrunnable = unrunnable !== null
     return isNews ? unrunnable : null

@@ -1,4 +1,5 @@
-import type { Client, InstanceView } from 'cronce'
+import type { Client, InstanceView, ScheduleView } from 'cronce'
+import { missingWords } from '../placement-words.ts'
 
 /** Instances that take new runs of a job now. */
 export function runnersOf(job: string, instances: readonly InstanceView[]): readonly InstanceView[] {
@@ -6,7 +7,10 @@ export function runnersOf(job: string, instances: readonly InstanceView[]): read
 }
 
 /** A warning if no live instance has the job; `null` if one has. */
-export async function warnUnrunnable(job: string, client: Pick<Client, 'instances'>): Promise<string | null> {
+export async function warnUnrunnable(
+  { job, on }: Pick<ScheduleView, 'job' | 'on'>,
+  client: Pick<Client, 'instances'>,
+): Promise<string | null> {
   const instances = await client.instances.list({ ended: 0 })
   if (runnersOf(job, instances).length > 0) return null
   const live = instances.filter(({ state }) => state === 'live')
@@ -14,5 +18,7 @@ export async function warnUnrunnable(job: string, client: Pick<Client, 'instance
   if (draining.length > 0)
     return `All live instances that have job "${job}" are being drained: it waits until another one starts.`
   if (live.length === 0) return 'No instance is live: it waits until one is started that has its job.'
+  if (on !== null)
+    return `Of ${live.length} live instances, ${missingWords({ job, on }, live)}: it waits until one is started that has.`
   return `None of the ${live.length} live instances has job "${job}": it waits until one is started that has.`
 }

@@ -1,10 +1,13 @@
 import { type Client, createClient } from '../client/client.ts'
+import type { AnyInputs, IfKnown } from '../client/inputs.ts'
 import { show } from '../client/read-option.ts'
-import type { StandardSchema } from '../client/standard-schema.ts'
+import type { InferInput, StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts'
+import type { Json } from '../model/json.ts'
+import { plainJob } from '../model/placement.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
@@ -25,18 +28,33 @@ import { type CronceOptions, resolveOptions } from './options.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { textOf } from './text-of.ts'
 
-/** An application's jobs, and the client for everything in its store. */
-export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once {
+/** The inputs of an app that has this job as well. A name that the compiler does not know is left out. */
+export type WithJob<Inputs, Name extends string, Schema> = string extends Name
+  ? Inputs
+  : IfKnown<Inputs, Inputs, unknown> & Readonly<Record<Name, Schema extends StandardSchema ? InferInput<Schema> : Json>>
+
+/**
+ * An application's jobs, and the client for everything in its store. `Inputs`: by job, the input that its schema takes; `job()` answers the
+ * app with one more, so that schedules made by what it answers are checked.
+ */
+export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inputs>, Locks, Elections, Once {
   /** Declare a job that runs by a cron expression. */
-  job(name: string, cron: string, handler: Handler<null, Tx>): this
+  job<Name extends string>(
+    name: Name,
+    cron: string,
+    handler: Handler<null, Tx>,
+  ): Cronce<Tx, WithJob<Inputs, Name, undefined>>
   /** Declare a job. Before `start()`. */
-  job<Schema extends StandardSchema | undefined = undefined>(
-    name: string,
+  job<Schema extends StandardSchema | undefined = undefined, Name extends string = string>(
+    name: Name,
     options: JobOptions<Schema>,
     handler: Handler<InputOf<Schema>, Tx>,
-  ): this
+  ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
   /** Declare a job that runs something else than a function: a file in a thread or process, a command, an HTTP endpoint. */
-  job<Schema extends StandardSchema | undefined = undefined>(name: string, options: JobOptions<Schema> & Target): this
+  job<Schema extends StandardSchema | undefined = undefined, Name extends string = string>(
+    name: Name,
+    options: JobOptions<Schema> & Target,
+  ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
   /** Something around every run, the first one outermost. Before `start()`. */
   use(middleware: Middleware<Tx>): this
   /** Be told what happens here. `'*'` for everything. Returns how to stop. */
@@ -118,7 +136,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     handleCallback: (request, callbackOptions) =>
       handleCallback(client, request, callbackOptions, {
         namespace: resolved.namespace,
-        secretOf: (job) => callbackSecretOf(jobs.get(job)?.handler),
+        secretOf: (job) => callbackSecretOf(findJob(jobs, job)?.handler),
         logger,
       }),
     get instance() {
@@ -166,9 +184,14 @@ function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppL
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
-    inputSchemaOf: (job) => jobs.get(job)?.schema,
-    defaultsOf: (job) => jobs.get(job)?.defaults,
+    inputSchemaOf: (job) => findJob(jobs, job)?.schema,
+    defaultsOf: (job) => findJob(jobs, job)?.defaults,
   })
+}
+
+/** Also by the name that it has on one host, or under one label. */
+function findJob<Tx>(jobs: AppCore<Tx>['jobs'], name: string): DeclaredJob<Tx> | undefined {
+  return jobs.get(name) ?? jobs.get(plainJob(name))
 }
 
 function exclusivePartsFor<Tx>({ around, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): ExclusiveParts<Tx> {

@@ -1,9 +1,10 @@
 import { inSubject } from '../client/in-subject.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
-import { isRecord, optionConflict, readFields, show } from '../client/read-option.ts'
+import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
 import type {
+  PlacementOptions,
   PolicyOptions,
   RetryOptions,
   ScheduleOptions,
@@ -34,12 +35,18 @@ export type JobOptions<Schema extends StandardSchema | undefined = undefined> = 
 /** The options of a job, but for its trigger. */
 export interface JobOnlyOptions<Schema extends StandardSchema | undefined = undefined>
   extends Omit<PolicyOptions, 'retry'>,
-    WindowOptions {
+    WindowOptions,
+    PlacementOptions {
   /** Any Standard Schema (Zod, Valibot, ArkType …) for the input of the job's schedules. */
   readonly schema?: Schema
   /** The input of the job's own schedule. */
   readonly input?: Schema extends StandardSchema ? InferInput<Schema> : Json | undefined
   readonly retry?: number | JobRetryOptions | undefined
+  /**
+   * `each`: one fire per due time on every host that has a live instance with this job, each in the schedule `NAME@HOST`.
+   * @default one fire per due time in the whole fleet
+   */
+  readonly hosts?: 'each' | undefined
   /** The name that the job had before: it continues where that one stopped, in one step, with its pause. */
   readonly was?: string | undefined
 }
@@ -63,6 +70,8 @@ export interface DeclaredJob<Tx> {
   readonly name: string
   readonly definition: Definition
   readonly was: string | undefined
+  /** It has a schedule on every host. */
+  readonly isOnEachHost: boolean
   readonly warnings: readonly string[]
   readonly schema: StandardSchema | undefined
   /** Hold for the job's other schedules where they say nothing. */
@@ -83,7 +92,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
   const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
-  const { schema, retry, was, ...rest } = target.rest as JobOptions<StandardSchema>
+  const { schema, retry, was, hosts, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
@@ -105,6 +114,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     name: id,
     definition: { ...definition, job: id },
     was: readWas(id, was),
+    isOnEachHost: hosts !== undefined && readChoice('hosts', hosts, ['each']) === 'each',
     warnings,
     schema,
     defaults: Object.fromEntries(POLICY_NAMES.map((policy) => [policy, (scheduled as PolicyOptions)[policy]])),
@@ -133,7 +143,7 @@ function demandOrder(name: unknown, options: unknown, handler: unknown): void {
 }
 
 /** `job` is known here, and refused with an explanation of its own. */
-const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', ...TARGET_NAMES]
+const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', ...TARGET_NAMES]
 
 /** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
 function readOptions(job: string, options: unknown): Readonly<Record<string, unknown>> {
@@ -207,9 +217,14 @@ function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean
 }
 
 /** The job as the engine sees it: validates the input, wraps the middleware around the handler. */
-export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middleware<Tx>[], namespace: string): Job<Tx> {
+export function engineJob<Tx>(
+  name: string,
+  job: DeclaredJob<Tx>,
+  middleware: readonly Middleware<Tx>[],
+  namespace: string,
+): Job<Tx> {
   return {
-    name: job.name,
+    name,
     retryable: job.retryIf,
     execute(handle: RunHandle<Tx>) {
       if (job.schema !== undefined || job.isTarget || middleware.length > 0)

@@ -1,9 +1,11 @@
 import { readName } from '../client/read-name.ts'
 import { readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
+import { readLabels } from '../client/read-placement.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
 import { GRACE_MS } from '../engine/fleet/lease.ts'
 import { CronceError } from '../errors.ts'
+import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
@@ -23,6 +25,11 @@ export interface CronceOptions<Tx = unknown> {
    * newest release does not declare is retired. @default CRONCE_DEPLOYMENT, or a hash of what this process declares
    */
   readonly deployment?: string | undefined
+  /**
+   * What this machine is, for work that belongs to it: jobs with `on`. `host` is there by itself: the name of the machine.
+   * @default CRONCE_LABELS, as in role=db,zone=a
+   */
+  readonly labels?: Labels | undefined
   /** Runs at a time on this instance, 1 to 10,000. @default 20 */
   readonly concurrency?: number | undefined
   /** How long the fleet waits for a silent instance before it takes over, 1 s to 10 m. @default '15s' */
@@ -52,6 +59,7 @@ export interface ResolvedOptions {
   readonly namespace: string
   readonly app: string | undefined
   readonly deployment: string | undefined
+  readonly labels: Labels
   readonly concurrency: number
   readonly leaseMs: number
   readonly claimAheadMs: number
@@ -71,6 +79,7 @@ const NAMES = [
   'namespace',
   'app',
   'deployment',
+  'labels',
   'concurrency',
   'lease',
   'claimAhead',
@@ -92,6 +101,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     namespace: readName('namespace', given.namespace ?? 'default'),
     app: given.app === undefined ? undefined : readName('app', given.app),
     deployment: given.deployment === undefined ? undefined : readName('deployment', given.deployment),
+    labels: readLabels(given.labels),
     concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
     leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
     claimAheadMs: readDuration('claimAhead', given.claimAhead ?? GRACE_MS, { min: 0, max: GRACE_MS }),

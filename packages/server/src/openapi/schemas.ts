@@ -105,6 +105,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     deployment: TEXT,
     jobs: array(TEXT),
     host: TEXT,
+    labels: { type: 'object', additionalProperties: TEXT },
     pid: INTEGER,
     version: TEXT,
     zoneData: TEXT,
@@ -215,6 +216,10 @@ function scheduleFields(): Readonly<Record<string, Schema>> {
     limit: orNull(INTEGER),
     fired: INTEGER,
     tenant: orNull(TEXT),
+    on: about(
+      orNull({ type: 'object', additionalProperties: array(TEXT) }),
+      'Labels that an instance must have to run it.',
+    ),
     app: about(orNull(TEXT), 'The app whose code declares it; null: it was made by a client.'),
     revision: INTEGER,
     createdAt: AT,

@@ -1,7 +1,13 @@
 import type { AppRecord, DeploymentRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { isOldName } from '../../policy/deploy/continue-job.ts'
-import { announceRetirements, counts, markTidied, newestExplicit } from '../../policy/deploy/deployment.ts'
+import {
+  announceRetirements,
+  counts,
+  markTidied,
+  newestExplicit,
+  withoutHosts,
+} from '../../policy/deploy/deployment.ts'
 import { holderOf, otherNamesOf } from '../../policy/deploy/job-names.ts'
 import { dropOldName, type RetireWish, retire } from '../../policy/deploy/retire.ts'
 import { judgeRetirement, type Observation, type Verdict } from '../../policy/deploy/retirement.ts'
@@ -58,8 +64,12 @@ export class Retirer {
     const gone = new Map(
       [...verdicts].flatMap(([id, verdict]) => (verdict.kind === 'retire' ? [[id, verdict] as const] : [])),
     )
-    if (gone.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
-    const announced = announceRetirements(record, [...gone.keys()])
+    // Names of hosts whose schedule an earlier pass has retired, or an operator has removed.
+    const left = new Set([...this.#watch.hostless()].filter((id) => !verdicts.has(id)))
+    if (gone.size === 0 && left.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
+    const known = withoutHosts(record, left)
+    const announced =
+      gone.size === 0 ? { ...known, version: record.version + 1 } : announceRetirements(known, [...gone.keys()])
     if (!(await this.#save('retire (announce)', announced))) return { progress: 'outdated', record }
     let isDone = true
     await this.#core.parts.sync('retire:sent')
@@ -85,6 +95,7 @@ export class Retirer {
     if (isChosen && record.tidiedFor !== newest.number) return true
     if (this.#watch.livedMs() < holdDownMs) return false
     if (record.deployments.some(({ lost, cleared }) => lost && !cleared)) return true
+    if (this.#watch.hostless().size > 0) return true
     return newest !== null && this.#watch.steadyIds().has(newest.id) && record.tidiedFor !== newest.number
   }
 
@@ -105,6 +116,7 @@ export class Retirer {
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
+      hostless: watch.hostless(),
       active: new Set(states.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id)),
     }
     // The instances of the deployment that an operator chose follow at once: they know which jobs go on under another name.
