@@ -377,7 +377,7 @@ function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c
 function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- c959339504b7da864eada1d0b105e7b0
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 78109441e83a1524eebdf28db89c4935
-function _finish_claims(_ids bigint[], _settled bigint[]); -- 3bfbf6f43c37b9ed9702ee309b0355ef
+function _finish_claims(_ids bigint[], _settled bigint[]); -- ba0258e9f7815666399070d5b54b17c8
 function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
 function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
 function _instance(i _instances, _now bigint); -- 5228bdb5d7dfcddeac1bcf86766480ac
