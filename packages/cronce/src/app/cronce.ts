@@ -22,6 +22,7 @@ import { guarded, logEvent } from './logger.ts'
 import { makeOnce, type Once } from './once.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
+import { withPm2Hint } from './pm2.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { textOf } from './text-of.ts'
 
@@ -137,7 +138,8 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   const logger = guarded(resolved.logger)
   for (const warning of resolved.warnings) logger.warn(warning)
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
-  const emit = (event: CronceEvent): void => {
+  const emit = (emitted: CronceEvent): void => {
+    const event = withPm2Hint(emitted, around.environment)
     logEvent(logger, event)
     around.told?.(event)
     events.emit(event)
@@ -227,6 +229,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     environment: process.env,
     appName: readAppName,
     settings: {},
+    purpose: null,
     pulseMs: 100,
     sync: () => {},
     told: null,

@@ -88,6 +88,19 @@ export class TaskGroup {
     this.#ended = Promise.all([this.#begun, stopping]).then(() => this.#app.stop())
   }
 
+  /** What the tasks are called whose runs go on, one entry for each run. */
+  get running(): readonly string[] {
+    try {
+      const ids = exclusivePartsOf(this.#app)!.engine().runningJobs
+      return ids
+        .flatMap((id) => this.members.get(id)?.task ?? [])
+        .map(({ options, describedName }) => options.name || describedName)
+    } catch {
+      // It has not started, or has ended.
+      return []
+    }
+  }
+
   /** Once it is retired, and all that it ran has ended. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended ?? Promise.resolve()

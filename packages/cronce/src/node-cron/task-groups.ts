@@ -1,3 +1,8 @@
+import { isatty } from 'node:tty'
+import { STOP_GRACE_MS } from '../app/lifecycle.ts'
+import { pm2Warning } from '../app/pm2.ts'
+import { stopOnSignals } from '../app/signals.ts'
+import { stoppingLine } from '../app/status-lines.ts'
 import { readName } from '../client/read-name.ts'
 import { systemClock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
@@ -36,6 +41,7 @@ export class TaskGroups implements TaskHooks {
   #own: StoreSource | null = null
   #coordinator: RunCoordinator | undefined
   #isGrouping = false
+  #ignoreSignals: (() => void) | null = null
   readonly #warned = new Set<string>()
 
   setup(options: SetupOptions): void {
@@ -92,17 +98,37 @@ export class TaskGroups implements TaskHooks {
     this.tasks.delete(task.id)
   }
 
-  async shutdown(timeoutMs: number): Promise<void> {
+  shutdown(timeoutMs: number): Promise<void> {
+    const graceMs = Math.min(LONGEST_GRACE_MS, timeoutMs / 2)
+    return this.#leave(timeoutMs - graceMs, graceMs)
+  }
+
+  async #leave(drainMs: number, graceMs: number): Promise<void> {
     const tasks = [...this.tasks.values()]
     for (const task of tasks) quietly(task, 'stopping', () => task.stop())
     const leaving = [...this.#leaving]
-    const graceMs = Math.min(LONGEST_GRACE_MS, timeoutMs / 2)
-    await within(clock.sleep, timeoutMs - graceMs, Promise.all(leaving.map((group) => group.ended)), () => {})
+    await within(clock.sleep, drainMs, Promise.all(leaving.map((group) => group.ended)), () => {})
     for (const task of tasks) quietly(task, 'destroying', () => task.destroy())
     // Another process goes on with what was not finished.
     const cut = [...this.#leaving].map((group) => group.cut(graceMs).then(() => group.ended))
     await within(clock.sleep, LEAVE_MS, Promise.all(cut), () => {})
-    if (this.#groups.size === 0) this.#setup = null
+    if (this.#groups.size > 0) return
+    this.#setup = null
+    this.#ignoreSignals?.()
+    this.#ignoreSignals = null
+  }
+
+  /** On SIGTERM and SIGINT runs may finish, as those of an app may. */
+  #listen({ signals, drainMs }: Setup): void {
+    if (!signals || this.#ignoreSignals !== null) return
+    this.#ignoreSignals = stopOnSignals((signal) => {
+      const running = [...this.#groups, ...this.#leaving].flatMap((group) => group.running)
+      const line = stoppingLine(running, { drainMs, signal, isTerminal: isatty(0) })
+      if (line !== null) sharedLogger.info(line)
+      return this.#leave(drainMs, STOP_GRACE_MS)
+    })
+    const warning = pm2Warning(process.env, drainMs)
+    if (warning !== null) this.#warnOnce(warning)
   }
 
   #ownIdOf(task: Task): string {
@@ -211,6 +237,7 @@ export class TaskGroups implements TaskHooks {
       }
     }
     if (all.length === 0) return
+    this.#listen(kind.setup)
     this.#own ??= ownSource()
     const source = kind.isShared ? kind.setup.source! : this.#own
     this.#groups.add(new TaskGroup({ ...kind, members: all, source, ownInstances: this.#ownInstances }))
