@@ -394,6 +394,14 @@ describe('what the doctor makes of facts', () => {
       /No host has called cronce exec for 1 schedule .*: report:ada \(for 1 d\)/,
     )
     finds(
+      {
+        fleet: { schedules: [{ ...SCHEDULE, name: 'node-cron:x', job: 'cronce:node-cron', callMissingAt: NOW - DAY }] },
+      },
+      'calls',
+      'warn',
+      /node-cron has not asked for slots of 1 task that were due: node-cron:x \(for 1 d\)/,
+    )
+    finds(
       { fleet: { schedules: [{ ...SCHEDULE, waitingSince: NOW - 5 * MINUTE }] } },
       'waiting',
       'note',

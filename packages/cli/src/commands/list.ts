@@ -1,6 +1,6 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isExclusive, isRunByCaller } from 'cronce/internal'
+import { isExclusive, SLOT_JOB } from 'cronce/internal'
 import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
@@ -34,7 +34,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -67,9 +67,9 @@ interface Shown extends Pick<ScheduleView, 'name' | 'state' | 'job' | 'app' | 'f
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
   readonly nextFireAt: number | null
-  /** Its trigger, or the rule by which `cronce exec` is called. */
+  /** Its trigger, or the rule by which `cronce exec` is called, or node-cron asks. */
   readonly rule: ScheduleView['trigger']
-  /** A crontab calls `cronce exec` by that rule. */
+  /** A crontab or node-cron follows that rule; cronce only expects it. */
   readonly isCalled: boolean
 }
 
@@ -274,8 +274,7 @@ function untilWords(nextAt: number, row: Shown, now: number): string {
 }
 
 function whenWords({ rule, isCalled, job }: Shown, tz: string): string {
-  // A task of node-cron, which says when its slots come.
-  if (isRunByCaller(job) && !isExclusive(job)) return 'When node-cron asks'
+  if (job === SLOT_JOB) return isCalled ? `${triggerWords(rule, tz)}, by node-cron` : 'When node-cron asks'
   return `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`
 }
 
