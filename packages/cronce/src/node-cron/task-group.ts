@@ -133,6 +133,20 @@ export class TaskGroup {
     }
   }
 
+  /** A task has used up `maxExecutions`: unless a peer still runs it, its schedule ends after this slot, and is finished. */
+  async endSchedule(task: Task, lastSlot: Date): Promise<void> {
+    const [id] = [...this.members].find(([, member]) => member.task === task) ?? ['']
+    try {
+      const instances = await this.#app.instances.list()
+      const peers = instances.filter(({ id: peer, state }) => state === 'live' && !this.#ownInstances.has(peer))
+      if (peers.some(({ jobs }) => jobs.includes(id))) return
+      const end = new Date(lastSlot.getTime() + 1)
+      await this.#app.schedules.put(id, { ...scheduleOf(task, id, this.isShared), end })
+    } catch (error) {
+      sharedLogger.warn(`${id} has run as often as maxExecutions says, but is not on record as finished: ${error}`)
+    }
+  }
+
   async #begin(): Promise<void> {
     // Not at once: the caller that makes it has not finished.
     await Promise.resolve()

@@ -19,6 +19,8 @@ import { within } from './within.ts'
 /** With more groups of a kind, all their tasks are put into one. */
 const MOST_CREWS = 4
 const LEAVE_MS = 5_000
+/** How long the last execution of a task waits until its schedule is on record as finished. */
+const RECORD_MS = 5_000
 /** The end of the time that shutdown() gives, in which runs are aborted and may react to it. */
 const LONGEST_GRACE_MS = 1_000
 const clock = systemClock()
@@ -98,6 +100,11 @@ export class TaskGroups implements TaskHooks {
     this.tasks.delete(task.id)
   }
 
+  async usedUp(task: Task, slot: Date): Promise<void> {
+    const group = [...this.#leaving].find(({ isShared, members }) => isShared && isAmong(task, members))
+    if (group !== undefined) await within(clock.sleep, RECORD_MS, group.endSchedule(task, slot), () => {})
+  }
+
   shutdown(timeoutMs: number): Promise<void> {
     const graceMs = Math.min(LONGEST_GRACE_MS, timeoutMs / 2)
     return this.#leave(timeoutMs - graceMs, graceMs)
@@ -148,9 +155,7 @@ export class TaskGroups implements TaskHooks {
   }
 
   #groupOf(task: Task): TaskGroup | undefined {
-    for (const group of this.#groups)
-      for (const member of group.members.values()) if (member.task === task) return group
-    return undefined
+    return [...this.#groups].find(({ members }) => isAmong(task, members))
   }
 
   /** At once it begins nothing more; its other tasks go on in a new one. */
@@ -260,6 +265,10 @@ export class TaskGroups implements TaskHooks {
     this.#warned.add(message)
     sharedLogger.warn(message)
   }
+}
+
+function isAmong(task: Task, members: TaskGroup['members']): boolean {
+  return [...members.values()].some((member) => member.task === task)
 }
 
 function named(task: Task, name: string, start: Start): Member[] {
