@@ -37,6 +37,7 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'isRunByCaller', users: ['cli'], why: 'tells what no instance has to run from jobs' },
   { name: 'LEADER_JOB', users: ['cli'], why: 'a term is never stuck' },
   { name: 'SLOT_JOB', users: ['cli'], why: 'tells the tasks of node-cron from jobs' },
+  { name: 'SLOT_PREFIX', users: ['cli'], why: 'finds the schedule of a task of node-cron by the name of the task' },
   { name: 'superviseRun', users: ['cli'], why: 'cronce exec supervises its command as a command target does' },
   { name: 'CommandEnd', users: ['cli'], why: 'what superviseRun resolves to' },
 ]

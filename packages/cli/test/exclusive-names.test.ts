@@ -79,6 +79,17 @@ describe('what stands behind locks, leaders and keys', () => {
     assert.match(stdout, /\nreport /)
   })
 
+  test('a task of node-cron is offered if it is asked for by its own name', async () => {
+    const offer = 'There is no schedule "nightly"; there is node-cron:nightly.'
+    for (const command of ['runs', 'fires', 'describe', 'pause']) {
+      const { status, stderr } = await bench.say(command, 'nightly')
+      assert.deepEqual([status, stderr.includes(offer)], [3, true], `${command}: ${stderr}`)
+    }
+    const listed = await bench.say('list', 'nightly')
+    assert.ok(`${listed.stdout}${listed.stderr}`.includes(offer), `${listed.stdout}${listed.stderr}`)
+    assert.match((await bench.say('runs', 'nothing')).stderr, /There is no schedule "nothing"\./)
+  })
+
   test('slots of node-cron that overlap, as its tasks may by default, are sound', async () => {
     const coordinator = runCoordinator(app)
     const now = Math.floor(Date.now() / 1_000) * 1_000

@@ -1,6 +1,6 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isExclusive, SLOT_JOB } from 'cronce/internal'
+import { isExclusive, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
 import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
@@ -120,7 +120,7 @@ function listFromStore(args: Args, io: Io): Promise<number> {
           expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
-        empty: 'No schedules.',
+        empty: rows.length === 0 ? await emptyWords(client, prefix) : '',
       },
       args,
       io,
@@ -129,6 +129,14 @@ function listFromStore(args: Args, io: Io): Promise<number> {
     if (words !== null && form !== 'json') note(words, io)
     return 0
   })
+}
+
+/** A task of node-cron is looked for by its own name, too. */
+async function emptyWords(client: Connection, prefix: string | undefined): Promise<string> {
+  if (prefix === undefined || readGlob(prefix) !== null) return 'No schedules.'
+  const { items } = await client.schedules.list({ prefix: SLOT_PREFIX + prefix, limit: 1 })
+  const [task] = items
+  return task === undefined ? 'No schedules.' : `There is no schedule "${prefix}"; there is ${task.name}.`
 }
 
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {

@@ -1,7 +1,7 @@
 import { expectedInput } from '../client/expected-rule.ts'
 import { readName } from '../client/read-name.ts'
 import { optionInvalid } from '../client/read-option.ts'
-import { SLOT_JOB } from '../model/exclusive-jobs.ts'
+import { SLOT_JOB, SLOT_PREFIX } from '../model/exclusive-jobs.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
@@ -12,7 +12,6 @@ export interface SlotKey {
   readonly dueAt: number
 }
 
-const PREFIX = 'node-cron:'
 const NAME_LIMIT = 180
 /** `2026-06-17T03:00:00.000Z`: always so long, whatever the task is called, so it is looked for from the end. */
 const SLOT_LENGTH = 24
@@ -37,7 +36,7 @@ export function keyOf({ name, dueAt }: SlotKey): string {
 
 /** What is on record about a task. */
 export function scheduleOf(name: string): string {
-  return PREFIX + name
+  return SLOT_PREFIX + name
 }
 
 /** What a coordinator knows about the slots of a task. */
