@@ -393,9 +393,10 @@ describe('what the doctor makes of facts', () => {
       'warn',
       /No host has called cronce exec for 1 schedule .*: report:ada \(for 1 d\)/,
     )
+    const slot = { ...SCHEDULE, needsInstance: false, name: 'node-cron:x', job: 'cronce:node-cron' }
     finds(
       {
-        fleet: { schedules: [{ ...SCHEDULE, name: 'node-cron:x', job: 'cronce:node-cron', callMissingAt: NOW - DAY }] },
+        fleet: { schedules: [{ ...slot, callMissingAt: NOW - DAY }] },
       },
       'calls',
       'warn',
