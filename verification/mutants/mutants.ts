@@ -8,6 +8,7 @@ import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
+import { NODE_CRON_MUTANTS } from './catalogue/node-cron.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
 import { POSTGRES_MUTANTS } from './catalogue/postgres.ts'
@@ -31,6 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...APP_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
+  ...NODE_CRON_MUTANTS,
   ...RUN_MUTANTS,
   ...CLAIM_AHEAD_MUTANTS,
   ...AFTER_STALL_MUTANTS,
