@@ -56,7 +56,7 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
 
 /** What follows a failed run. Its own line comes before: programs match a line with the event that it is about. */
 function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fire.ended'>): void {
-  // Nor is there ever a further attempt at a slot of node-cron.
+  // A slot of node-cron has one attempt, and what its caller is told needs no line.
   if (isRunByCaller(event.job)) return
   if (event.type === 'run.retried') {
     logger.info?.(`${about(event)}: attempt ${event.attempt + 1} follows at ${iso(event.readyAt)}.`)

@@ -35,8 +35,19 @@ export function asksCoordinator(task: RegisteredTask): boolean | null {
   return holder.runCoordinator !== undefined
 }
 
+/** A task never changes its expression, and is asked about for every slot. */
+const rules = new WeakMap<RegisteredTask, TriggerData | null>()
+
 /** When node-cron will ask for slots of the task; `null`: it is not known. */
 export function ruleOf(task: RegisteredTask): TriggerData | null {
+  const known = rules.get(task)
+  if (known !== undefined) return known
+  const rule = readRule(task)
+  rules.set(task, rule)
+  return rule
+}
+
+function readRule(task: RegisteredTask): TriggerData | null {
   const timezone = task.timezone ?? task.options?.timezone
   try {
     return timingOf(patternOf(task), typeof timezone === 'string' ? timezone : undefined).trigger.toJSON()

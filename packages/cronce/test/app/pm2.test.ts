@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { cronce } from '../../src/app/cronce.ts'
 import { pm2Warning, withPm2Hint } from '../../src/app/pm2.ts'
+import { surround } from '../../src/app/surroundings.ts'
+import { memory } from '../../src/memory.ts'
 import type { CronceEvent } from '../../src/model/event.ts'
 import { until } from '../processes/fleet.ts'
 
@@ -60,6 +63,19 @@ test('under PM2, a schedule that is defined twice comes with the flag that a rel
   })
   const other = { ...event, code: 'SCHEDULE_SUPERSEDED' } as CronceEvent
   assert.equal(withPm2Hint(other, { pm_id: '0' }), other)
+})
+
+test('an app under PM2 reports the flag with the refused declaration, and its kill timeout when it starts', async (context) => {
+  const store = surround(memory(), { environment: { pm_id: '0', CRONCE_DEPLOYMENT: 'one' } })
+  const told: string[] = []
+  const logger = { error: (line: string) => void told.push(line), warn: (line: string) => void told.push(line) }
+  const apps = ['0 3 * * *', '0 4 * * *'].map((rule) =>
+    cronce({ store, app: 'shop', signals: false, logger }).job('report', rule, () => {}),
+  )
+  context.after(() => Promise.all(apps.map((app) => app.stop())))
+  for (const app of apps) await app.start()
+  assert.equal(told.filter((line) => line.startsWith('PM2 kills this process 1600 ms')).length, 2)
+  await until('it is refused', () => told.some((line) => /--update-env\. \(SCHEDULE_DEFINED_TWICE\)$/.test(line)))
 })
 
 for (const [mode, flags] of [
