@@ -55,12 +55,8 @@ const ACTIONS: Readonly<Record<Exclude<TaskPlan['action'], 'edit'>, string>> = {
 
 function print(plan: NodeCronPlan, way: Way, isWritten: boolean, io: Io): void {
   const { tasks, files, unreadable } = plan
-  for (const { file, line, expression, name, nameCode, action, why } of tasks) {
-    const unnamed = nameCode === null ? 'a task without a name' : `the task that is named by ${nameCode}`
-    const what = `${name ?? unnamed} (${expression ?? 'an expression that is computed'})`
-    const done = action === 'edit' ? (isWritten ? 'is edited' : 'would be edited') : ACTIONS[action]
-    const words = `${file}:${line}  ${what} ${done}${why === null ? '' : `: ${why}`}`
-    io.out(`${io.paint(action === 'by-hand' ? 'yellow' : 'bold', sanitize(words))}\n`)
+  for (const task of tasks) {
+    io.out(`${io.paint(task.action === 'by-hand' ? 'yellow' : 'bold', sanitize(taskWords(task, isWritten)))}\n`)
   }
   if (!isWritten) for (const file of files) io.out(changesText(file, io))
   for (const { file, line, why } of unreadable)
@@ -70,6 +66,13 @@ function print(plan: NodeCronPlan, way: Way, isWritten: boolean, io: Io): void {
   if (setUp === null) return
   note(setUp.words, io)
   for (const line of setUp.lines) io.err(`  ${line}\n`)
+}
+
+function taskWords({ file, line, expression, name, nameCode, action, why }: TaskPlan, isWritten: boolean): string {
+  const unnamed = nameCode === null ? 'a task without a name' : `the task that is named by ${nameCode}`
+  const what = `${name ?? unnamed} (${expression ?? 'an expression that is computed'})`
+  const done = action === 'edit' ? (isWritten ? 'is edited' : 'would be edited') : ACTIONS[action]
+  return `${file}:${line}  ${what} ${done}${why === null ? '' : `: ${why}`}`
 }
 
 /** The lines that change, as a patch shows them. */

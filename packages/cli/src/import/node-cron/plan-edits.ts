@@ -166,16 +166,18 @@ function planTask(
     fleetOptions: FLEET_OPTIONS.filter((option) => !/^(undefined|false)?$/.test(known.get(option) ?? '')),
   }
   if (known.get('distributed') === 'false') return { plan: { ...about, action: 'own' }, edit: null }
-  const missing = [
-    ...(code === undefined ? ['name'] : []),
-    ...(way === 'drop-in' || known.get('distributed') === 'true' ? [] : ['distributed']),
-  ]
+  const missing = missingIn(known, way)
   if (missing.length === 0 && !isShared) return { plan: { ...about, action: 'done' }, edit: null }
   const why = isShared ? SHARED_OPTIONS : byHand(task, missing, known)
   if (why !== null) return { plan: { ...about, action: 'by-hand', why }, edit: null }
   const name = code === undefined ? nameFor(proposeName(task, file, shared)) : null
   const added = missing.map((option) => (option === 'name' ? `name: '${name}'` : 'distributed: true'))
   return { plan: { ...about, name: name ?? named, action: 'edit' }, edit: insertion(task, added, text) }
+}
+
+function missingIn(known: ReadonlyMap<string, string>, way: Way): readonly string[] {
+  const isDistributed = way === 'drop-in' || known.get('distributed') === 'true'
+  return [...(known.has('name') ? [] : ['name']), ...(isDistributed ? [] : ['distributed'])]
 }
 
 const FLEET_OPTIONS = ['maxExecutions', 'noOverlap'] as const
