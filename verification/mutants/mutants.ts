@@ -8,6 +8,7 @@ import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
+import { NODE_CRON_MUTANTS } from './catalogue/node-cron.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLACE_MUTANTS } from './catalogue/places.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
@@ -33,6 +34,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PLACE_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
+  ...NODE_CRON_MUTANTS,
   ...RUN_MUTANTS,
   ...CLAIM_AHEAD_MUTANTS,
   ...AFTER_STALL_MUTANTS,

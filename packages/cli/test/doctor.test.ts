@@ -415,6 +415,15 @@ describe('what the doctor makes of facts', () => {
       'warn',
       /No host has called cronce exec for 1 schedule .*: report:ada \(for 1 d\)/,
     )
+    const slot = { ...SCHEDULE, needsInstance: false, name: 'node-cron:x', job: 'cronce:node-cron' }
+    finds(
+      {
+        fleet: { schedules: [{ ...slot, callMissingAt: NOW - DAY }] },
+      },
+      'calls',
+      'warn',
+      /node-cron has not asked for slots of 1 task that were due: node-cron:x \(for 1 d\)/,
+    )
     finds(
       { fleet: { schedules: [{ ...SCHEDULE, waitingSince: NOW - 5 * MINUTE }] } },
       'waiting',

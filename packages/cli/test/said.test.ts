@@ -127,6 +127,7 @@ const FOREIGN = new Map([
   ['check', 'node'],
   ['no-warnings', 'node'],
   ['max-old-space-size', 'node'],
+  ['update-env', 'pm2'],
   ['set', 'psql'],
   ['file', 'psql'],
   ['shared', 'flock'],

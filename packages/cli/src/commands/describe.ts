@@ -1,6 +1,6 @@
 import type { Connection, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { trigger as makeTrigger } from 'cronce/cron'
-import { isOfExec } from 'cronce/internal'
+import { isOfExec, SLOT_JOB } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import { frequencyOf } from '../frequency.ts'
@@ -139,7 +139,8 @@ function printSettings({ schedule, instances, live: taking }: Description, live:
   const { trigger } = schedule
   text.line(io.paint('bold', sanitize(schedule.name)))
   const isCalled = expectedRule(schedule) !== null
-  text.row('when', `${triggerWords(trigger, tz)}${isCalled ? ', called by cronce exec' : ''}`)
+  const caller = schedule.job === SLOT_JOB ? ', by node-cron' : ', called by cronce exec'
+  text.row('when', `${triggerWords(trigger, tz)}${isCalled ? caller : ''}`)
   if (trigger !== null) text.row('as written', triggerText(trigger))
   text.row('zone', triggerZone(trigger))
   if (live !== null && live.kind !== 'at') text.row('frequency', frequencyOf(live, io.now).words)
@@ -207,6 +208,7 @@ function windowWords({ startAt, endAt, limit, fired }: ScheduleView, when: (inst
 
 function declaredWords(schedule: ScheduleView): string {
   if (isOfExec(schedule)) return 'by cronce exec'
+  if (schedule.job === SLOT_JOB) return 'by the coordinator of node-cron'
   return schedule.app === null ? 'by a client' : `in the code of ${schedule.app}`
 }
 
@@ -217,6 +219,7 @@ function instancesWords(
 ): string {
   if (instances.length === 0 && isOfExec(schedule)) return 'the host that calls cronce exec'
   if (instances.length === 0 && schedule.on !== null) return `${missingWords(schedule, all)}: its fires wait`
+  if (schedule.job === SLOT_JOB) return 'the process of node-cron that is told to run the slot'
   if (instances.length === 0) return 'no live instance knows its job: it will not run'
   const hosts = new Set(instances.map(({ host }) => host))
   const shown = [...hosts].slice(0, 5).join(', ')

@@ -1,6 +1,6 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isExclusive, isRunByCaller } from 'cronce/internal'
+import { isExclusive, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
 import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
@@ -36,7 +36,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -69,9 +69,9 @@ interface Shown extends Pick<ScheduleView, 'name' | 'state' | 'job' | 'app' | 'f
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
   readonly nextFireAt: number | null
-  /** Its trigger, or the rule by which `cronce exec` is called. */
+  /** Its trigger, or the rule by which `cronce exec` is called, or node-cron asks. */
   readonly rule: ScheduleView['trigger']
-  /** A crontab calls `cronce exec` by that rule. */
+  /** A crontab or node-cron follows that rule; cronce only expects it. */
   readonly isCalled: boolean
 }
 
@@ -122,7 +122,7 @@ function listFromStore(args: Args, io: Io): Promise<number> {
           expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
-        empty: 'No schedules.',
+        empty: rows.length === 0 ? await emptyWords(client, prefix) : '',
       },
       args,
       io,
@@ -148,6 +148,14 @@ async function noteUnplaced(client: Connection, schedules: readonly ScheduleView
 }
 
 const UNPLACED_SHOWN = 3
+
+/** A task of node-cron is looked for by its own name, too. */
+async function emptyWords(client: Connection, prefix: string | undefined): Promise<string> {
+  if (prefix === undefined || readGlob(prefix) !== null) return 'No schedules.'
+  const { items } = await client.schedules.list({ prefix: SLOT_PREFIX + prefix, limit: 1 })
+  const [task] = items
+  return task === undefined ? 'No schedules.' : `There is no schedule "${prefix}"; there is ${task.name}.`
+}
 
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
   const glob = given === undefined ? null : readGlob(given)
@@ -292,8 +300,7 @@ function untilWords(nextAt: number, row: Shown, now: number): string {
 }
 
 function whenWords({ rule, isCalled, job }: Shown, tz: string): string {
-  // A task of node-cron, which says when its slots come.
-  if (isRunByCaller(job) && !isExclusive(job)) return 'When node-cron asks'
+  if (job === SLOT_JOB) return isCalled ? `${triggerWords(rule, tz)}, by node-cron` : 'When node-cron asks'
   return `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`
 }
 

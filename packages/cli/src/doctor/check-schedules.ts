@@ -1,4 +1,4 @@
-import { isExclusive, isRunByCaller, LEADER_JOB } from 'cronce/internal'
+import { isExclusive, isRunByCaller, LEADER_JOB, SLOT_JOB } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
 import { missingWords } from '../placement-words.ts'
 import { runnersOf } from '../steer/runners.ts'
@@ -107,16 +107,23 @@ function checkCalls({ now, schedules }: FleetFacts): Finding[] {
   const missing = schedules
     .filter(({ callMissingAt }) => callMissingAt !== null)
     .sort((one, other) => one.callMissingAt! - other.callMissingAt!)
-  if (missing.length === 0) return []
-  const names = missing.map(({ name, callMissingAt }) => `${name} (for ${formatDuration(now - callMissingAt!)})`)
-  return [
-    finding(
-      'calls',
-      'warn',
-      `No host has called cronce exec for ${counted(missing.length, 'schedule')} when its crontab should have: ${firstFew(names)}.`,
-      'Look whether cron runs there, and whether the line is still in the crontab; if it is meant to be gone: cronce remove.',
-    ),
-  ]
+  const namesOf = (late: readonly ScheduleFact[]): string =>
+    firstFew(late.map(({ name, callMissingAt }) => `${name} (for ${formatDuration(now - callMissingAt!)})`))
+  const ofExec = missing.filter(({ job }) => job !== SLOT_JOB)
+  const ofNodeCron = missing.filter(({ job }) => job === SLOT_JOB)
+  const found: Finding[] = []
+  if (ofExec.length > 0) {
+    const what = `No host has called cronce exec for ${counted(ofExec.length, 'schedule')} when its crontab should have: ${namesOf(ofExec)}.`
+    const hint =
+      'Look whether cron runs there, and whether the line is still in the crontab; if it is meant to be gone: cronce remove.'
+    found.push(finding('calls', 'warn', what, hint))
+  }
+  if (ofNodeCron.length > 0) {
+    const what = `node-cron has not asked for slots of ${counted(ofNodeCron.length, 'task')} that were due: ${namesOf(ofNodeCron)}.`
+    const hint = 'Look whether a process with the task runs; if the task is meant to be gone: cronce remove.'
+    found.push(finding('calls', 'warn', what, hint))
+  }
+  return found
 }
 
 function checkWaiting(fleet: FleetFacts): Finding[] {

@@ -81,7 +81,7 @@ export interface ScheduleFact {
   readonly pause: { readonly at: number; readonly untilAt: number | null; readonly author: string | null } | null
   /** Since when its oldest fire that has never been run could have been. */
   readonly waitingSince: number | null
-  /** Of exec: when a call was expected that has not come; `null`: none is missing, or it is not known when to expect one. */
+  /** Of exec and node-cron: when a call was expected that has not come; `null`: none is missing, or it is not known when to expect one. */
   readonly callMissingAt: number | null
 }
 

@@ -33,7 +33,7 @@ export async function gatherFleet(client: Client, onProgress: (schedules: number
   }
 }
 
-/** When a call of `cronce exec` was expected that has not come. */
+/** When a call of `cronce exec`, or a question of node-cron, was expected that has not come. */
 function missingSince(view: ScheduleView, latestDueAt: number | null, now: number): number | null {
   if (view.state !== 'active' || expectedRule(view) === null) return null
   const { nextAt } = withExpectedRule(view, latestDueAt)

@@ -25,6 +25,7 @@ import { guarded, logEvent } from './logger.ts'
 import { makeOnce, type Once } from './once.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
+import { withPm2Hint } from './pm2.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { textOf } from './text-of.ts'
 
@@ -155,7 +156,8 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   const logger = guarded(resolved.logger)
   for (const warning of resolved.warnings) logger.warn(warning)
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
-  const emit = (event: CronceEvent): void => {
+  const emit = (emitted: CronceEvent): void => {
+    const event = withPm2Hint(emitted, around.environment)
     logEvent(logger, event)
     around.told?.(event)
     events.emit(event)
@@ -250,6 +252,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     environment: process.env,
     appName: readAppName,
     settings: {},
+    purpose: null,
     pulseMs: 100,
     sync: () => {},
     told: null,

@@ -1,8 +1,10 @@
+import { isatty } from 'node:tty'
 import { readBoolean, readFields } from '../client/read-option.ts'
 import type { Instance, StopOptions } from '../engine/instance.ts'
 import { ERROR_CODES } from '../error-codes.ts'
 import { CronceError } from '../errors.ts'
 import type { AppCore } from './app-core.ts'
+import { pm2Warning } from './pm2.ts'
 import { type StopSignal, stopOnSignals } from './signals.ts'
 import { startedLine, stoppingLine } from './status-lines.ts'
 import { textOf } from './text-of.ts'
@@ -27,7 +29,7 @@ export interface StartOptions {
 const REOPEN_MS = 2_000
 
 /** How long an aborted run may take to notice, when the instance stops. */
-const STOP_GRACE_MS = 2_000
+export const STOP_GRACE_MS = 2_000
 const LONG_MS = 3_600_000
 /** How long the store may take to close. */
 const CLOSE_MS = 5_000
@@ -129,8 +131,12 @@ export class AppLifecycle<Tx> {
   }
 
   #reportStart({ instance }: Instance<Tx>): void {
-    const { logger, jobs, lazy, around } = this.#core
-    logger.info(startedLine({ jobs: jobs.values(), store: lazy.store.info.name, instance, now: around.clock.wall() }))
+    const { logger, jobs, lazy, around, resolved } = this.#core
+    const { purpose, clock, environment } = around
+    const warning = pm2Warning(environment, resolved.drainMs)
+    if (warning !== null) logger.warn(warning)
+    const store = lazy.store.info.name
+    logger.info(startedLine({ jobs: jobs.values(), purpose, store, instance, now: clock.wall() }))
   }
 
   stop(): Promise<void> {
@@ -191,7 +197,8 @@ export class AppLifecycle<Tx> {
 
   async #stop(): Promise<void> {
     this.#waiting?.abort()
-    const waitsFor = stoppingLine(this.#engine?.runningJobs ?? [], this.#stopOptions.drainMs, this.#stopSignal)
+    const how = { drainMs: this.#stopOptions.drainMs, signal: this.#stopSignal, isTerminal: isatty(0) }
+    const waitsFor = stoppingLine(this.#engine?.runningJobs ?? [], how)
     if (waitsFor !== null) this.#core.logger.info(waitsFor)
     this.#stopSignal = null
     await this.keepAlive(async () => {

@@ -1,5 +1,5 @@
 import type { AboutProcess, CronceEvent, EventOf, EventType } from '../model/event.ts'
-import { isExclusive, LEADER_JOB } from '../model/exclusive-jobs.ts'
+import { isExclusive, isRunByCaller, LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { counted } from '../words.ts'
 
 /**
@@ -56,7 +56,8 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
 
 /** What follows a failed run. Its own line comes before: programs match a line with the event that it is about. */
 function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fire.ended'>): void {
-  if (isExclusive(event.job)) return
+  // A slot of node-cron has one attempt, and what its caller is told needs no line.
+  if (isRunByCaller(event.job)) return
   if (event.type === 'run.retried') {
     logger.info?.(`${about(event)}: attempt ${event.attempt + 1} follows at ${iso(event.readyAt)}.`)
   } else if (event.outcome === 'failed') {

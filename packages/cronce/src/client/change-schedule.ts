@@ -1,5 +1,6 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
+import { SLOT_PREFIX } from '../model/exclusive-jobs.ts'
 import { hostName } from '../model/placement.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
@@ -125,6 +126,12 @@ function nearestHint(meant: string | undefined): string {
 }
 
 export async function scheduleNotFound<Tx>({ store }: ClientParts<Tx>, id: string): Promise<CronceError> {
+  const task = SLOT_PREFIX + id
+  const loaded = await readStore('load schedule', () => store.load([task]))
+  if (loaded.schedules[0] !== null && loaded.schedules[0] !== undefined) {
+    const message = `There is no schedule ${JSON.stringify(id)}; there is ${task}.`
+    return new CronceError('SCHEDULE_NOT_FOUND', message, { hint: `Write ${task}: it is a task of node-cron.` })
+  }
   // Most slips are not in the first two characters. By code points: half a character is no prefix.
   const prefix = [...id].slice(0, 2).join('')
   const query = { prefix, limit: CANDIDATES, after: null }

@@ -3,7 +3,8 @@ import type { Client } from '../client/client.ts'
 import { describeError } from '../engine/describe-error.ts'
 import { CronceError } from '../errors.ts'
 import type { SlotKey } from './coordinator-key.ts'
-import { type TaskRegistry, undistributedWords } from './undistributed.ts'
+import type { TaskRegistry } from './registered-tasks.ts'
+import { undistributedWords } from './undistributed.ts'
 
 /** What the owner of the tasks should know, told once in a while. */
 export interface Warnings {

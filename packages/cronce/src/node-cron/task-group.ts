@@ -88,6 +88,19 @@ export class TaskGroup {
     this.#ended = Promise.all([this.#begun, stopping]).then(() => this.#app.stop())
   }
 
+  /** What the tasks are called whose runs go on, one entry for each run. */
+  get running(): readonly string[] {
+    try {
+      const ids = exclusivePartsOf(this.#app)!.engine().runningJobs
+      return ids
+        .flatMap((id) => this.members.get(id)?.task ?? [])
+        .map(({ options, describedName }) => options.name || describedName)
+    } catch {
+      // It has not started, or has ended.
+      return []
+    }
+  }
+
   /** Once it is retired, and all that it ran has ended. Never rejects. */
   get ended(): Promise<void> {
     return this.#ended ?? Promise.resolve()
@@ -117,6 +130,20 @@ export class TaskGroup {
       // It belongs to this process, and is in no other's way.
     } finally {
       if (this.#ended !== null) await this.#app.stop()
+    }
+  }
+
+  /** A task has used up `maxExecutions`: unless a peer still runs it, its schedule ends after this slot, and is finished. */
+  async endSchedule(task: Task, lastSlot: Date): Promise<void> {
+    const [id] = [...this.members].find(([, member]) => member.task === task) ?? ['']
+    try {
+      const instances = await this.#app.instances.list()
+      const peers = instances.filter(({ id: peer, state }) => state === 'live' && !this.#ownInstances.has(peer))
+      if (peers.some(({ jobs }) => jobs.includes(id))) return
+      const end = new Date(lastSlot.getTime() + 1)
+      await this.#app.schedules.put(id, { ...scheduleOf(task, id, this.isShared), end })
+    } catch (error) {
+      sharedLogger.warn(`${id} has run as often as maxExecutions says, but is not on record as finished: ${error}`)
     }
   }
 

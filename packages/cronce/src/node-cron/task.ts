@@ -28,6 +28,8 @@ export interface TaskHooks {
   /** A listener wants to hear of slots that other processes run. */
   listening(task: Task): void
   destroyed(task: Task): void
+  /** The last execution that `maxExecutions` allows has begun, for this slot. Never rejects. */
+  usedUp(task: Task, slot: Date): Promise<void>
 }
 
 /** A task of node-cron's. What differs between functions and files is how the work is done, and that a file takes time to stop. */
@@ -214,9 +216,11 @@ export abstract class Task implements ScheduledTask {
     const isLast = Boolean(maxExecutions) && ++this.#runs >= Number(maxExecutions)
     // So that no other slot begins while the last one runs.
     if (isLast) this.#hooks.stopped(this)
+    const recorded = isLast ? this.#hooks.usedUp(this, date) : null
     try {
       return await this.#executions.perform({ date, reason: 'scheduled', run })
     } finally {
+      await recorded
       if (isLast && this.#state !== 'destroyed') {
         this.#emit('execution:maxReached', this.#contextOf(date))
         this.finish()

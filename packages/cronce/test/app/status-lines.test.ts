@@ -41,7 +41,7 @@ test('a logger without info, and none at all, hear nothing of a start', async ()
 })
 
 test('a line about the next due time heeds the window, and works without jobs', () => {
-  const about = { store: 'memory:', instance: 'i', now: 0 }
+  const about = { store: 'memory:', instance: 'i', now: 0, purpose: null }
   assert.equal(startedLine({ ...about, jobs: [] }), 'Started: 0 jobs. Store memory:, instance i.')
   const definition = {
     job: 'a',
@@ -60,13 +60,19 @@ test('a line about the next due time heeds the window, and works without jobs', 
 })
 
 test('a stop says what it waits for, and how to stop now', async () => {
-  assert.equal(stoppingLine([], 30_000, 'SIGINT'), null)
+  const by = { drainMs: 30_000, signal: 'SIGINT', isTerminal: true } as const
+  assert.equal(stoppingLine([], by), null)
   assert.equal(
-    stoppingLine(['billing'], 30_000, 'SIGINT'),
+    stoppingLine(['billing'], by),
     'Stopping: 1 run may finish within 30 s (billing). Press Ctrl-C again to stop now.',
   )
   assert.equal(
-    stoppingLine(['a', 'a', 'b', 'c', 'd', 'e'], 500, 'SIGTERM'),
+    stoppingLine(['billing'], { ...by, isTerminal: false }),
+    'Stopping: 1 run may finish within 30 s (billing). Send SIGINT again to stop now.',
+    'PM2 sends SIGINT, and has no keyboard',
+  )
+  assert.equal(
+    stoppingLine(['a', 'a', 'b', 'c', 'd', 'e'], { ...by, drainMs: 500, signal: 'SIGTERM' }),
     'Stopping: 6 runs may finish within 500 ms (a, b, c and 2 more). Send SIGTERM again to stop now.',
   )
   const { lines, logger } = kept()

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type Cronce, CronceError, type CronceOptions, cronce, type ErrorCode, type Run } from 'cronce'
-import { execApp, isOfExec } from 'cronce/internal'
+import { execApp, expectedInput, isOfExec } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
 import { type CommandRunner, commandRunner } from './exec-command.ts'
 import { exitOf, signalOf } from './exec-exit.ts'
 import type { ExecPlan } from './exec-plan.ts'
-import { expectedInput } from './expected-rule.ts'
 import { demandDue, demandNear, findDue } from './find-due.ts'
 import { inTime } from './in-time.ts'
 import { standBy } from './stand-by.ts'
@@ -80,7 +79,7 @@ export async function execFire(parts: ExecParts): Promise<number> {
 
 /** `version`: behind the id of its deployment. */
 function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run) => unknown, version: string): Cronce {
-  const input = expectedInput(plan.expected)
+  const input = expectedInput(plan.expected?.toJSON() ?? null)
   const options = input === undefined ? plan.policy : { ...plan.policy, input }
   const app = cronce({
     store,
@@ -156,7 +155,11 @@ async function askDue(app: Cronce, { plan, env: { CRONCE_K8S_JOB: job } }: ExecP
 /** Whether the schedule is there, and its calls are expected by another rule. */
 async function hasOtherRule(app: Cronce, { name, expected }: ExecPlan): Promise<boolean> {
   const known = await app.schedules.find(name)
-  return known !== null && isOfExec(known) && !isDeepStrictEqual(known.input, expectedInput(expected) ?? null)
+  return (
+    known !== null &&
+    isOfExec(known) &&
+    !isDeepStrictEqual(known.input, expectedInput(expected?.toJSON() ?? null) ?? null)
+  )
 }
 
 /** What is on record is not run again, however long ago it was: that is the answer. */
