@@ -80,7 +80,7 @@ function judgeStalled(
   if (kind === 'replace') return
   const { plannedAt } = fire.record
   const waiting = earlier.filter((other) => {
-    if (other.runs.some((run) => claimOf(run) <= plannedAt)) return false
+    if (other.runs.some((run) => claimOf(run) <= plannedAt) || mayHaveBeenClaimed(subject, other)) return false
     // Only those that were planned on time are certain not to have been asked for.
     if (kind !== 'queue-all' && policyAtPlanning(judged, subject, other.record) !== spec) return false
     return kind === 'queue-all' || plannedAt - firstReadyAt(other) <= spec.misfire.graceMs
@@ -90,6 +90,12 @@ function judgeStalled(
   const found = `${active} active and ${waiting.length} waiting`
   const message = `${fireText(fire)} found ${found} at ${iso(plannedAt)}, and was not skipped (${kind}).`
   report('C7', fire, message, [fire.record, ...waiting.map(({ record }) => record).slice(0, 1)])
+}
+
+/** Whether an earlier claim of the fire may be missing on record: one that was ahead and did not start leaves a gap in the tokens. */
+function mayHaveBeenClaimed({ runs }: Subject, { runs: [first] }: Story): boolean {
+  const index = first === undefined ? -1 : runs.indexOf(first)
+  return index > 0 && BigInt(runs[index]!.token) - BigInt(runs[index - 1]!.token) > 1n
 }
 
 /** How many may be active at a time. */
