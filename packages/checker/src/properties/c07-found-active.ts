@@ -94,8 +94,9 @@ function judgeStalled(
 
 /** Whether an earlier claim of the fire may be missing on record: one that was ahead and did not start leaves a gap in the tokens. */
 function mayHaveBeenClaimed({ runs }: Subject, { runs: [first] }: Story): boolean {
-  const index = first === undefined ? -1 : runs.indexOf(first)
-  return index > 0 && BigInt(runs[index]!.token) - BigInt(runs[index - 1]!.token) > 1n
+  if (first === undefined) return false
+  const before = BigInt(first.token) - 1n
+  return runs.some(({ token }) => BigInt(token) < before) && runs.every(({ token }) => BigInt(token) !== before)
 }
 
 /** How many may be active at a time. */
