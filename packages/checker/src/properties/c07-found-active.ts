@@ -96,7 +96,8 @@ function judgeStalled(
 function mayHaveBeenClaimed({ runs }: Subject, { runs: [first] }: Story): boolean {
   if (first === undefined) return false
   const before = BigInt(first.token) - 1n
-  return runs.some(({ token }) => BigInt(token) < before) && runs.every(({ token }) => BigInt(token) !== before)
+  const has = (wanted: bigint): boolean => runs.some(({ token }) => BigInt(token) === wanted)
+  return has(before - 1n) && !has(before)
 }
 
 /** How many may be active at a time. */
