@@ -8,7 +8,7 @@ import { loadHandler } from '../target/target.ts'
 import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
-import { engineJob } from './job.ts'
+import { demandFittingInput, engineJob } from './job.ts'
 
 /** Opens the store and creates the engine that runs the jobs declared so far. */
 export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<Tx>> {
@@ -17,6 +17,7 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
   }
+  for (const job of core.jobs.values()) await demandFittingInput(job)
   for (const { handler, isTarget } of core.jobs.values()) if (isTarget) await loadHandler(handler)
   const settings = settingsOf(core)
   return new Instance(partsOf(core, store), settings)

@@ -8,6 +8,7 @@ import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
+import { atEntry } from './at-entry.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
@@ -76,7 +77,7 @@ export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once
  * await app.start()
  */
 export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
-  const core = coreOf(options)
+  const core = atEntry(() => coreOf(options))
   const { resolved, around, logger, events, jobs, middleware, lazy } = core
   const lifecycle = new AppLifecycle(core)
   const client = clientOf(core, lifecycle)
@@ -90,9 +91,11 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     elect: elections.elect,
     isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
-      lifecycle.demandStopped(`job(${show(name)})`)
-      addJob(core, declareJob<Tx>(name, jobOptions, handler))
-      return app
+      return atEntry(() => {
+        lifecycle.demandStopped(`job(${show(name)})`)
+        addJob(core, declareJob<Tx>(name, jobOptions, handler))
+        return app
+      })
     },
     use(around) {
       lifecycle.demandStopped('use()')
