@@ -158,7 +158,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   return { resolved, around, logger, events, emit, lazy, jobs: new Map(), middleware: [] }
 }
 
-function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
+function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
   return createClient<Tx>({
     store: lazy.store,
     context: () => ({
@@ -169,6 +169,8 @@ function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppL
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
+    jobNames: () => [...jobs.keys()],
+    warn: (message) => logger.warn(message),
     inputSchemaOf: (job) => jobs.get(job)?.schema,
     defaultsOf: (job) => jobs.get(job)?.defaults,
   })
