@@ -29,6 +29,8 @@ const REOPEN_MS = 2_000
 /** How long an aborted run may take to notice, when the instance stops. */
 const STOP_GRACE_MS = 2_000
 const LONG_MS = 3_600_000
+/** Schedules that are read for the line about the start. */
+const MOST_READ = 1_000
 /** How long the store may take to close. */
 const CLOSE_MS = 5_000
 
@@ -92,7 +94,7 @@ export class AppLifecycle<Tx> {
       await created.start()
       if (this.#isStopped(mine)) return
       onStarted()
-      this.#reportStart(created)
+      await this.#reportStart(created)
     } catch (error) {
       // Stopped while it was starting: the caller of stop() wanted that, so the failure is of no interest.
       if (this.#isStopped(mine)) return
@@ -128,9 +130,14 @@ export class AppLifecycle<Tx> {
     }
   }
 
-  #reportStart({ instance }: Instance<Tx>): void {
+  async #reportStart({ instance }: Instance<Tx>): Promise<void> {
     const { logger, jobs, lazy, around } = this.#core
-    logger.info(startedLine({ jobs: jobs.values(), store: lazy.store.info.name, instance, now: around.clock.wall() }))
+    const { store } = lazy
+    // The app has started, whatever the store answers: then the line names no due time.
+    const { schedules } = await store.load([...jobs.keys()].slice(0, MOST_READ)).catch(() => ({ schedules: [] }))
+    logger.info(
+      startedLine({ jobs: jobs.values(), schedules, store: store.info.name, instance, now: around.clock.wall() }),
+    )
   }
 
   stop(): Promise<void> {
