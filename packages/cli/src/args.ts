@@ -96,7 +96,7 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
 }
 
 function flagsHint(rawName: string, names: readonly string[], isMeantKnown: boolean): string {
-  if (['--schedule', '--name', '--id'].includes(rawName))
+  if (['schedule', 'name', 'id'].includes(rawName.slice(2)))
     return 'A schedule is named without a flag, behind the command: cronce fires billing'
   return isMeantKnown || names.length > MOST_FLAGS
     ? 'See --help for all flags.'

@@ -3,7 +3,7 @@ import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
 import { isRecord, optionConflict, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
-import { unsetTrigger } from '../client/read-trigger.ts'
+import { demandTrigger, unsetTrigger } from '../client/read-trigger.ts'
 import type {
   NoTriggerOptions,
   PolicyOptions,
@@ -184,6 +184,7 @@ function readOptions(job: string, options: unknown): Readonly<Record<string, unk
   const given: unknown = typeof options === 'string' ? { cron: options } : options
   if (isRecord(given)) {
     readFields('', given, JOB_NAMES, "{ cron: '0 3 * * *' }")
+    demandTrigger(given)
     return given
   }
   throw new CronceError(

@@ -5,7 +5,7 @@ import { readInput } from './read-input.ts'
 import { readName, readOwnName } from './read-name.ts'
 import { optionConflict, readFields, readInstant, readInteger } from './read-option.ts'
 import { POLICY_NAMES, readPolicy } from './read-policy.ts'
-import { demandTrigger, readTrigger, TRIGGER_NAMES } from './read-trigger.ts'
+import { readTrigger, TRIGGER_NAMES } from './read-trigger.ts'
 import type { NewSchedule, PolicyOptions, ScheduleOptions } from './schedule-options.ts'
 import { suspicionsOf } from './suspicions.ts'
 
@@ -42,7 +42,6 @@ export function readDefinition(
 
 function readNamed(id: string, options: ScheduleOptions | NewSchedule, defaults: PolicyOptions): ReadDefinition {
   const fields = readFields('', options, SCHEDULE_NAMES, "{ cron: '0 3 * * *' }")
-  demandTrigger(options as Readonly<Record<string, unknown>>)
   const trigger = readTrigger(id, fields)
   const { policy, warnings } = readPolicy({ ...readFields('', defaults, POLICY_NAMES, '{ retry: 3 }'), ...fields })
   const definition: Definition = {

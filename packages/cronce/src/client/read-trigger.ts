@@ -48,7 +48,7 @@ export function readTrigger(name: string, fields: Fields): TriggerData | null {
   return null
 }
 
-/** Refuses a trigger whose value is undefined, such as an unset variable: the schedule would never be due. */
+/** Refuses a trigger whose value is undefined, such as an unset variable: the job would never run. */
 export function demandTrigger(options: Readonly<Record<string, unknown>>): void {
   if (TRIGGERS.some((trigger) => options[trigger] !== undefined)) return
   const unset = TRIGGERS.find((trigger) => trigger in options)

@@ -42,11 +42,9 @@ describe('a definition', () => {
   })
 
   test('takes options that are undefined as not written', () => {
-    const undefinedOptions = { tz: undefined, retry: undefined, input: undefined, limit: undefined }
+    const undefinedOptions = { cron: undefined, tz: undefined, retry: undefined, input: undefined, limit: undefined }
     assert.deepEqual(definitionOf(undefinedOptions), definitionOf({}))
     assert.deepEqual(definitionOf({ retry: { attempts: undefined, backoff: undefined } }), definitionOf({}))
-    assert.deepEqual(definitionOf({ cron: undefined, every: '5m' }), definitionOf({ every: '5m' }))
-    assert.throws(() => definitionOf({ cron: undefined }), /The option cron is undefined\./)
   })
 
   test('names the job that it is for', () => {

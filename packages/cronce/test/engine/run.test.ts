@@ -159,6 +159,24 @@ test('a step whose run died in the middle of it is done again where the job, or 
   }
 })
 
+test('a step of unknown outcome names the commands that resolve it and run the fire again', async () => {
+  let charged = 0
+  const fleet = await fleetWith({}, (run, member) =>
+    run.once('charge card', async () => {
+      if (++charged > 1) return
+      member.crash()
+      await member.delivered()
+    }),
+  )
+  await fleet.advance('5m')
+  const due = new Date(DUE).toISOString()
+  const commands = `cronce step resolve ${FIRE.schedule} "charge card" ${due} --failed (or --result JSON), then cronce retry ${FIRE.schedule} ${due}.`
+  const { reason, detail } = await fleet.operator.fires.get(FIRE)
+  assert.equal(reason, 'step-unknown')
+  assert.ok(detail?.endsWith(commands), `${detail}`)
+  fleet.end()
+})
+
 test('the same step twice at the same time is one step', async () => {
   let charged = 0
   const fleet = await fleetWith({}, async (run, { clock }) => {

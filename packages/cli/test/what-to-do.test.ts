@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { cronce } from 'cronce'
+import { ask } from './cronce.ts'
+
+let folder: string
+let store: string
+
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cronce-what-to-do-'))
+  store = `sqlite:${join(folder, 'cronce.db')}`
+})
+after(() => rmSync(folder, { recursive: true }))
+
+function newApp(deployment: string) {
+  return cronce({ store, app: 'shop', deployment, logger: false, signals: false })
+}
+
+/** Runs the schedule once and waits until its fire has ended. */
+async function runOnce(app: ReturnType<typeof newApp>, schedule: string): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    app.on('fire.ended', (event) => (event.schedule === schedule ? resolve() : undefined))
+  })
+  await app.schedules.trigger(schedule)
+  await ended
+}
+
+test('runs shows the innermost cause, counts lateness from the due time, and names are quoted in commands', async () => {
+  const app = newApp('v1')
+  app.job('flaky sync', { retry: { attempts: 1, backoff: { base: '1100ms', jitter: 0 } } }, () => {
+    const reason = new Error('null value in column "cents"')
+    throw new Error('Failed query: insert into invoices values ($1) params: 4711', { cause: reason })
+  })
+  await app.start()
+  await runOnce(app, 'flaky sync')
+  await app.stop()
+  const { stdout } = await ask(['runs', 'flaky sync', '--store', store])
+  assert.match(stdout, /null value in column "cents"/)
+  assert.doesNotMatch(stdout, /4711/)
+  const [second] = JSON.parse((await ask(['runs', 'flaky sync', '--json', '--store', store])).stdout).items
+  assert.equal(second.attempt, 2)
+  assert.match(stdout.split('\n')[1]!, /\s\d+(\.\d+)? s\s/, 'more than a second after its due time')
+  const missing = await ask(['logs', 'flaky sync', '2027-01-01T00:00Z', '--store', store])
+  assert.doesNotMatch(missing.stderr, /cronce \w+ flaky sync/)
+})
+
+test('an error of cronce in a handler is shown with its code and its hint', async () => {
+  const app = newApp('v1')
+  app.job('asker', {}, () => app.schedules.pause('no such schedule'))
+  await app.start()
+  await runOnce(app, 'asker')
+  await app.stop()
+  const { stdout } = await ask(['show', 'asker', '--store', store])
+  assert.match(stdout, /CronceError \[SCHEDULE_NOT_FOUND\]: There is no schedule "no such schedule"\. \S+/)
+})
+
+test('after a deploy that removed a job, list says that it is about to be retired', async () => {
+  const first = newApp('v2')
+  first.job('mail', { every: '10ms' }, () => {}).job('other', {}, () => {})
+  await first.start()
+  await first.stop()
+  const second = newApp('v3')
+  second.job('other', {}, () => {})
+  await second.start()
+  const { stdout } = await ask(['list', 'mail', '--store', `${store}`], {}, {})
+  await second.stop()
+  assert.doesNotMatch(stdout, /overdue/)
+})
+
+test('a schedule is named without a flag', async () => {
+  const { stderr } = await ask(['fires', '--schedule', 'mail', '--store', store])
+  assert.match(
+    stderr,
+    /Unknown flag --schedule.*\nhint: A schedule is named without a flag, behind the command: cronce fires/,
+  )
+})
