@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { cronce } from 'cronce'
 import { ask } from './cronce.ts'
@@ -59,15 +60,23 @@ test('an error of cronce in a handler is shown with its code and its hint', asyn
 
 test('after a deploy that removed a job, list says that it is about to be retired', async () => {
   const first = newApp('v2')
-  first.job('mail', { every: '10ms' }, () => {}).job('other', {}, () => {})
+  first.job('mail', { every: '1h' }, () => {}).job('other', {}, () => {})
   await first.start()
   await first.stop()
   const second = newApp('v3')
   second.job('other', {}, () => {})
   await second.start()
-  const { stdout } = await ask(['list', 'mail', '--store', `${store}`], {}, {})
+  const db = new DatabaseSync(join(folder, 'cronce.db'))
+  const since = Date.now() - 48_000
+  db.exec(`update cronce_schedules set state = json_set(state, '$.nextAt', ${since}) where id = 'mail'`)
+  db.close()
+  const during = await ask(['list', 'mail', '--store', store])
+  const doctor = await ask(['doctor', '--store', store])
   await second.stop()
-  assert.doesNotMatch(stdout, /overdue/)
+  const afterwards = await ask(['list', 'mail', '--store', store])
+  assert.match(during.stdout, /retires soon/)
+  assert.match(doctor.stdout, /note +orphans +mail left the code and will be retired/)
+  assert.match(afterwards.stdout, /overdue 48 s/, 'no process is left that could retire it')
 })
 
 test('a schedule is named without a flag', async () => {
@@ -75,5 +84,27 @@ test('a schedule is named without a flag', async () => {
   assert.match(
     stderr,
     /Unknown flag --schedule.*\nhint: A schedule is named without a flag, behind the command: cronce fires/,
+  )
+})
+
+test('fires --verify says since when it checks that nothing is missing', async () => {
+  for (const [deployment, every] of [
+    ['v4', '50ms'],
+    ['v5', '70ms'],
+  ] as const) {
+    const app = newApp(deployment)
+    app.job('changed', { every }, () => {})
+    let count = 0
+    const enough = new Promise<void>((resolve) => {
+      app.on('fire.ended', () => (++count === 4 ? resolve() : undefined))
+    })
+    await app.start()
+    await enough
+    await app.stop()
+  }
+  const { stdout } = await ask(['fires', 'changed', '--verify', '--store', store])
+  assert.match(
+    stdout,
+    /instants? of the rules since .* looked for: completeness is checked since each rule last changed\./,
   )
 })
