@@ -131,7 +131,8 @@ export class AppLifecycle<Tx> {
   }
 
   async #reportStart({ instance }: Instance<Tx>): Promise<void> {
-    const { logger, jobs, lazy, around } = this.#core
+    const { resolved, logger, jobs, lazy, around } = this.#core
+    if (resolved.logger.info === undefined) return
     const { store } = lazy
     // The app has started, whatever the store answers: then the line names no due time.
     const { schedules } = await store.load([...jobs.keys()].slice(0, MOST_READ)).catch(() => ({ schedules: [] }))
