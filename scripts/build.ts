@@ -24,7 +24,8 @@ const SHARED: BuildOptions = {
   target: 'node18',
   packages: 'external',
   charset: 'utf8',
-  legalComments: 'none',
+  // Comments that begin with an exclamation mark stay: see `at-entry.ts`.
+  legalComments: 'inline',
   // Names stay, and lines stay short: stack traces must be readable.
   minifyWhitespace: true,
   minifySyntax: true,

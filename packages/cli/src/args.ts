@@ -92,8 +92,19 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
       : /^--../.test(rawName)
         ? suggestion(rawName, names)
         : letterMeant(rawName, names)
-  return new UsageError(`Unknown flag ${rawName}.${meant}`, `This command takes ${names.join(', ')}.`)
+  return new UsageError(`Unknown flag ${rawName}.${meant}`, flagsHint(rawName, names, meant !== ''))
 }
+
+function flagsHint(rawName: string, names: readonly string[], isMeantKnown: boolean): string {
+  if (['schedule', 'name', 'id'].includes(rawName.slice(2)))
+    return 'A schedule is named without a flag, behind the command: cronce fires billing'
+  return isMeantKnown || names.length > MOST_FLAGS
+    ? 'See --help for all flags.'
+    : `This command takes ${names.join(', ')}.`
+}
+
+/** More flags than a reader takes in from one line. */
+const MOST_FLAGS = 8
 
 /** What other programs call it. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {

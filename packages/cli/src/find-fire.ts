@@ -1,5 +1,6 @@
 import type { Connection, FireView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args, Flags } from './args.ts'
 import type { Io } from './io.ts'
 import { readTime } from './time-words.ts'
@@ -36,7 +37,7 @@ export async function findFire(
     }
     await client.schedules.get(schedule)
     throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} is on record.`, {
-      hint: `See when it is due: cronce next ${schedule}`,
+      hint: `See when it is due: cronce next ${shellWord(schedule)}`,
     })
   }
   const dueAt = readTime(which, { name: 'The due time', tz, now: io.now })

@@ -142,15 +142,20 @@ export async function openSetting(
 export async function withClient<T>(args: Args, io: Io, work: (client: Connection, io: Io) => Promise<T>): Promise<T> {
   judgeFlags(args, io)
   const setting = await findStoreOrDefault(args, io)
-  if (setting.isDefault && !['json', 'jsonl'].includes(formOf(args))) {
-    note(`No store is named, so this is ${DEFAULT_STORE} in the current folder. See --store.`, io)
-  }
   const client = await openSetting(setting, io)
   try {
+    if (setting.isDefault && !['json', 'jsonl'].includes(formOf(args))) await noteIfEmpty(client, io)
     return await withoutSecrets(setting.secrets, async () => work(client, atNow(io, (await client.store.check()).now)))
   } finally {
     await client.close()
   }
+}
+
+/** An empty store may be the wrong one: only then it helps to know that none was named. */
+async function noteIfEmpty(client: Connection, io: Io): Promise<void> {
+  const { items } = await client.schedules.list({ limit: 1 })
+  if (items.length > 0) return
+  note(`No store is named, so this is ${DEFAULT_STORE} in the current folder, which is empty. See --store.`, io)
 }
 
 /**

@@ -62,6 +62,7 @@ const INSTANCE: InstanceView = {
 const SCHEDULE: ScheduleFact = {
   name: 'report:ada',
   job: 'report',
+  app: null,
   state: 'active',
   nextAt: NOW + HOUR,
   on: null,
@@ -89,6 +90,7 @@ const FLEET: FleetFacts = {
   isSample: false,
   runs: [RUN],
   isRunSample: false,
+  unknownSteps: [],
 }
 
 interface Broken {
@@ -390,6 +392,23 @@ describe('what the doctor makes of facts', () => {
       'orphans',
       'fail',
       /1 active schedule has a job that no live instance can run: old \(job gone\)/,
+    )
+    const left = { ...orphan, app: 'shop' }
+    const deployed = { ...INSTANCE, startedAt: NOW - 30_000 }
+    finds(
+      { fleet: { schedules: [SCHEDULE, left], instances: [deployed] } },
+      'orphans',
+      'note',
+      /^old left the code and will be retired when the new deployment has been up for holdDown/,
+    )
+    finds({ fleet: { schedules: [SCHEDULE, left] } }, 'orphans', 'fail', /no live instance can run: old/)
+    finds({ fleet: { schedules: [left, orphan], instances: [deployed] } }, 'orphans', 'fail', /1 active schedule has/)
+    const unknownSteps = [{ schedule: 'flaky sync', dueAt: NOW, detail: 'It is not known how.' }]
+    finds({ fleet: { unknownSteps } }, 'unknown-steps', 'warn', /^1 fire of the last 7 days .*: flaky sync\. It is not/)
+    const fix = judged({ fleet: { unknownSteps } }).find(({ check }) => check === 'unknown-steps')!.hint!
+    assert.match(
+      fix,
+      /cronce step resolve "flaky sync" STEP 20\S+Z --failed \(or --result JSON\), and cronce retry "flaky sync" 20\S+Z$/,
     )
     assert.deepEqual(
       judged({ fleet: { schedules: [{ ...orphan, state: 'paused' }] } }).filter(({ level }) => level !== 'ok'),

@@ -1,5 +1,6 @@
 import type { BackfillAnswer } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -62,7 +63,7 @@ function runBackfill(args: Args, io: Io): Promise<number> {
     if (args.has('json')) printJson({ id, preview }, io)
     else {
       say(`${name} is filled in ${stretch}: ${previewWords(preview)}.`, io)
-      note(`They are run oldest first: cronce fires ${name} --from ${new Date(from).toISOString()}`, io)
+      note(`They are run oldest first: cronce fires ${shellWord(name)} --from ${new Date(from).toISOString()}`, io)
     }
     const unrunnable = await warnUnrunnable(await client.schedules.get(name), client)
     if (unrunnable !== null) warn(unrunnable, io)

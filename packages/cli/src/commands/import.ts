@@ -1,3 +1,4 @@
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { importCrontab } from '../import/crontab-jobs.ts'
 import { type Imported, type ImportedJob, jobsOf } from '../import/imported.ts'
@@ -162,6 +163,6 @@ function jobJson({ name, place, others = [], comments, options }: ImportedJob): 
 }
 
 function sayWhere(written: string | null, out: string | undefined, isDry: boolean): string {
-  if (written !== null) return ` Written to ${written}: try cronce start ${written}.`
+  if (written !== null) return ` Written to ${written}: try cronce start ${shellWord(written)}.`
   return isDry && out !== undefined ? ` Nothing was written; without --dry-run it would be ${out}.` : ''
 }

@@ -16,7 +16,7 @@ import { missingWords } from '../placement-words.ts'
 import { countSteps } from '../progress.ts'
 import { nextFireOf } from '../schedule-times.ts'
 import { CALL_GRACE_MS, withExpectedRule } from '../service/exec/expected-rule.ts'
-import { runnersOf } from '../steer/runners.ts'
+import { isLeaving, runnersOf } from '../steer/runners.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
@@ -64,6 +64,8 @@ interface Shown extends Pick<ScheduleView, 'name' | 'state' | 'job' | 'app' | 'f
   readonly nextFireAt: number | null
   readonly rule: ScheduleView['trigger']
   readonly isCalled: boolean
+  /** Its job left the code, and it is about to be retired. */
+  readonly isLeaving: boolean
 }
 
 interface Row extends ScheduleView {
@@ -73,13 +75,14 @@ interface Row extends ScheduleView {
   readonly rule: ScheduleView['trigger']
   /** A crontab or node-cron follows that rule; cronce only expects it. */
   readonly isCalled: boolean
+  readonly isLeaving: boolean
 }
 
 function rowOf(schedule: ScheduleView, recent: readonly FireView[]): Row {
   const latest = recent.find(({ nonce }) => nonce === '')?.dueAt ?? null
   const ruled = withExpectedRule(schedule, latest ?? schedule.last.dueAt)
   const isCalled = ruled !== schedule
-  return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled }
+  return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled, isLeaving: false }
 }
 
 async function runList(args: Args, io: Io): Promise<number> {
@@ -112,11 +115,11 @@ function listFromStore(args: Args, io: Io): Promise<number> {
     progress.end()
     printList(
       {
-        items: rows,
+        items: await markLeaving(client, rows, io.now),
         next,
         columns: columnsIn(tz, io.now),
         name: ({ name }) => name,
-        json: ({ recent, nextFireAt, rule, isCalled, ...schedule }) => ({
+        json: ({ recent, nextFireAt, rule, isCalled, isLeaving: _, ...schedule }) => ({
           ...schedule,
           words: triggerWords(rule, tz),
           expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
@@ -155,6 +158,13 @@ async function emptyWords(client: Connection, prefix: string | undefined): Promi
   const { items } = await client.schedules.list({ prefix: SLOT_PREFIX + prefix, limit: 1 })
   const [task] = items
   return task === undefined ? 'No schedules.' : `There is no schedule "${prefix}"; there is ${task.name}.`
+}
+
+/** Instances are asked for only if a schedule of an app is overdue: after a deploy that removed its job it is about to be retired. */
+async function markLeaving(client: Connection, rows: readonly Row[], now: number): Promise<readonly Row[]> {
+  if (!rows.some((row) => row.app !== null && isOverdue(row, now))) return rows
+  const instances = await client.instances.list({ ended: 0 })
+  return rows.map((row) => ({ ...row, isLeaving: isOverdue(row, now) && isLeaving(row, instances, now) }))
 }
 
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
@@ -233,7 +243,7 @@ function matches({ job, state, tenant, failedInRow }: ViewedSchedule, args: Args
 function shownOf(view: ViewedSchedule): Shown {
   const { name, state, job, app, failedInRow, openFires, trigger, nextAt, lastDueAt, lastSucceededAt } = view
   return {
-    ...{ name, state, job, app, failedInRow, rule: trigger, isCalled: false },
+    ...{ name, state, job, app, failedInRow, rule: trigger, isCalled: false, isLeaving: false },
     open: Array.from({ length: openFires }, () => ({ token: null })),
     last: { dueAt: lastDueAt, succeededAt: lastSucceededAt },
     nextFireAt: state === 'active' ? nextAt : null,
@@ -295,6 +305,7 @@ function isOverdue({ nextFireAt, isCalled }: Shown, now: number): boolean {
 }
 
 function untilWords(nextAt: number, row: Shown, now: number): string {
+  if (row.isLeaving) return 'retires soon'
   if (isOverdue(row, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
   return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
 }

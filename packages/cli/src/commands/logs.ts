@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, RunView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
 import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'
@@ -83,7 +84,7 @@ async function demandRun(
   if (items[0] !== undefined) return items[0]
   if (fire === undefined) await client.schedules.get(schedule)
   throw new CronceError('RUN_NOT_FOUND', `There is no run of ${JSON.stringify(schedule)} on record.`, {
-    hint: `See its outcome: cronce fires ${schedule}`,
+    hint: `See its outcome: cronce fires ${shellWord(schedule)}`,
   })
 }
 

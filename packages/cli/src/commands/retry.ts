@@ -1,5 +1,6 @@
 import type { Client, FireView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -74,7 +75,7 @@ async function latestFailed(client: Client, schedule: string): Promise<FireView>
   const { items } = await client.fires.list({ schedule, outcome: 'failed', limit: 1 })
   if (items[0] !== undefined) return items[0]
   throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} that failed is on record.`, {
-    hint: `Say which one, by its due time or by the token of a run: cronce fires ${schedule}`,
+    hint: `Say which one, by its due time or by the token of a run: cronce fires ${shellWord(schedule)}`,
   })
 }
 

@@ -1,4 +1,5 @@
 import type { FireView, Json, RunView, ScheduleView } from 'cronce'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { readDurationText } from '../duration-text.ts'
@@ -79,7 +80,7 @@ function tell(
   const { state, dueAt, detail } = fire
   if (args.has('json')) printJson({ created, fire, runnable: unrunnable === null }, io)
   else if (state === 'open') {
-    say(`${view.name} is to be run now. See cronce show ${view.name} ${formatUtc(dueAt)}`, io)
+    say(`${view.name} is to be run now. See cronce show ${shellWord(view.name)} ${formatUtc(dueAt)}`, io)
   } else {
     say(`${view.name} was not run now: ${endingWords(fire)}${detail === null ? '' : `, ${detail}`}.`, io)
   }

@@ -1,5 +1,6 @@
 import type { NewSchedule, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import { type Args, readArgs } from '../args.ts'
 import { authorOf, changeFlags, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -92,7 +93,7 @@ function refuse({ name, app, state }: ScheduleView): void {
   throw new CronceError('SCHEDULE_IN_CODE', `${name} is declared in the code of ${app}.`, {
     hint:
       state === 'retired'
-        ? `It has left the code: remove it first, with cronce remove ${name}.`
+        ? `It has left the code: remove it first, with cronce remove ${shellWord(name)}.`
         : 'Change it there, or choose another name.',
   })
 }

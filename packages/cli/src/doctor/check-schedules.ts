@@ -1,7 +1,7 @@
-import { isExclusive, isRunByCaller, LEADER_JOB, SLOT_JOB } from 'cronce/internal'
+import { isExclusive, isRunByCaller, LEADER_JOB, SLOT_JOB, shellWord } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
 import { missingWords } from '../placement-words.ts'
-import { runnersOf } from '../steer/runners.ts'
+import { isLeaving, runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
 import { isHere, OVERDUE_MS } from './check-fleet.ts'
 import type { Facts, FleetFacts, ScheduleFact } from './facts.ts'
@@ -23,6 +23,7 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
     ...checkWaiting(fleet),
     checkStuck(fleet),
     checkFailing(fleet),
+    ...checkUnknownSteps(fleet),
     ...checkPaused(fleet),
     checkTimeouts(fleet),
   ]
@@ -51,13 +52,21 @@ function checkOrphans(fleet: FleetFacts): Finding {
       'note',
       `${counted(orphans.length, 'active schedule waits', 'active schedules wait')} for an instance.`,
     )
-  const jobs = [...new Set(orphans.map(({ job }) => job))]
-  const placed = orphans.filter(({ on }) => on !== null)
+  const leaving = orphans.filter((schedule) => isLeaving(schedule, fleet.instances, fleet.now))
+  const stranded = orphans.filter((schedule) => !leaving.includes(schedule))
+  if (stranded.length === 0)
+    return finding(
+      'orphans',
+      'note',
+      `${firstFew(leaving.map(({ name }) => name))} left the code and will be retired when the new deployment has been up for holdDown (1 min by default).`,
+    )
+  const jobs = [...new Set(stranded.map(({ job }) => job))]
+  const placed = stranded.filter(({ on }) => on !== null)
   const why = [...new Set(placed.map((schedule) => missingWords(schedule, live)))]
   return finding(
     'orphans',
     'fail',
-    `${counted(orphans.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(orphans.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}${why.length === 0 ? '' : `; ${firstFew(why, why.length, 3)}`}).`,
+    `${counted(stranded.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(stranded.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}${why.length === 0 ? '' : `; ${firstFew(why, why.length, 3)}`}).`,
     `Start an instance that declares it${why.length === 0 ? '' : ', with these labels'}, or pause or remove the schedule: cronce pause, cronce remove.`,
   )
 }
@@ -160,7 +169,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
       'ok',
       `${looked}${looked === '' ? 'No' : 'no'} run takes suspiciously long; ${runs.length} open.`,
     )
-  const names = stuck.map(({ schedule, token }) => `${schedule} ${token}`)
+  const names = stuck.map(({ schedule, token }) => `${shellWord(schedule)} ${token}`)
   return finding(
     'stuck',
     'warn',
@@ -180,8 +189,23 @@ function checkFailing(fleet: FleetFacts): Finding {
     'failing',
     'warn',
     `${counted(failing.length, 'schedule has', 'schedules have')} failed ${FAILING} times in a row or more: ${firstFew(names)}.`,
-    `See why: cronce show ${failing[0]!.name}`,
+    `See why: cronce show ${shellWord(failing[0]!.name)}`,
   )
+}
+
+function checkUnknownSteps({ unknownSteps }: FleetFacts): Finding[] {
+  const [first] = unknownSteps
+  if (first === undefined) return []
+  const names = [...new Set(unknownSteps.map(({ schedule }) => schedule))]
+  const which = `${shellWord(first.schedule)} ${new Date(first.dueAt).toISOString()}`
+  return [
+    finding(
+      'unknown-steps',
+      'warn',
+      `${counted(unknownSteps.length, 'fire')} of the last 7 days ended with a step of unknown outcome: ${firstFew(names)}. ${first.detail ?? ''}`.trimEnd(),
+      `See its steps with cronce show ${which}; then cronce step resolve ${shellWord(first.schedule)} STEP ${new Date(first.dueAt).toISOString()} --failed (or --result JSON), and cronce retry ${which}`,
+    ),
+  ]
 }
 
 function checkPaused({ now, schedules }: FleetFacts): Finding[] {

@@ -62,6 +62,12 @@ export interface FleetFacts {
   /** There are more schedules than were looked at. */
   readonly isSample: boolean
   readonly runs: readonly RunFact[]
+  /** Of the latest fires that failed, those that ended with a step of unknown outcome. */
+  readonly unknownSteps: readonly {
+    readonly schedule: string
+    readonly dueAt: number
+    readonly detail: string | null
+  }[]
   /** There are more open runs than were looked at. */
   readonly isRunSample: boolean
 }
@@ -72,6 +78,8 @@ export interface ScheduleFact {
   readonly job: string
   /** The labels that it belongs to. */
   readonly on: ScheduleView['on']
+  /** The app that declares it; `null`: it was made at run time. */
+  readonly app: string | null
   readonly state: 'active' | 'paused' | 'retired' | 'finished'
   readonly nextAt: number | null
   /** An instance has to be there for it. */

@@ -13,6 +13,9 @@ const MOST_OLD_RUNS = 200
 /** Whose latest fires are looked for, since a call seems to be missing. */
 const MOST_CALLED = 200
 const MOST_APPS = 20
+/** Fires that failed lately, and how far back: among them, those with a step of unknown outcome. */
+const MOST_FAILED = 500
+const UNKNOWN_STEP_MS = 7 * 86_400_000
 const AT_A_TIME = 4
 /** A run that young is not stuck, whatever its timeout. */
 const YOUNG_MS = 60_000
@@ -30,7 +33,13 @@ export async function gatherFleet(client: Client, onProgress: (schedules: number
     isSample: sample.isSample,
     runs: await runFacts(client, items, sample.schedules, now),
     isRunSample: next !== null,
+    unknownSteps: await unknownStepsOf(client, now),
   }
+}
+
+async function unknownStepsOf(client: Client, now: number): Promise<FleetFacts['unknownSteps']> {
+  const { items } = await client.fires.list({ outcome: 'failed', from: now - UNKNOWN_STEP_MS, limit: MOST_FAILED })
+  return items.filter(({ reason }) => reason === 'step-unknown')
 }
 
 /** When a call of `cronce exec`, or a question of node-cron, was expected that has not come. */
@@ -65,12 +74,13 @@ async function schedulesOf(
 }
 
 export function scheduleFact(view: ScheduleView): ScheduleFact {
-  const { name, job, on, state, nextAt, policy, failedInRow, pause } = view
+  const { name, job, on, app, state, nextAt, policy, failedInRow, pause } = view
   const waiting = view.open.filter((fire) => fire.state === 'waiting' && fire.attempt === 0)
   return {
     name,
     job,
     on,
+    app,
     state,
     nextAt,
     needsInstance: needsInstance(view),

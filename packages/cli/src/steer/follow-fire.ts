@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, FireView, RunView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { formatDuration, formatUtc } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -61,7 +62,7 @@ export async function followFire(client: Client, fire: FireView, following: Foll
     }
   } catch (error) {
     line.clear()
-    if (signal.aborted) note(`The fire goes on: cronce show ${fire.schedule} ${formatUtc(fire.dueAt)}`, io)
+    if (signal.aborted) note(`The fire goes on: cronce show ${shellWord(fire.schedule)} ${formatUtc(fire.dueAt)}`, io)
     throw error
   } finally {
     line.clear()
@@ -158,6 +159,6 @@ function isPassing(error: unknown): boolean {
 function notYet({ schedule, dueAt }: FireView, timeoutMs: number): CronceError {
   const which = formatUtc(dueAt)
   return new CronceError('WAIT_TIMEOUT', `The fire of ${schedule} had not ended after ${formatDuration(timeoutMs)}.`, {
-    hint: `It goes on: look at it with cronce show ${schedule} ${which}, or end it with cronce cancel ${schedule} ${which}.`,
+    hint: `It goes on: look at it with cronce show ${shellWord(schedule)} ${which}, or end it with cronce cancel ${shellWord(schedule)} ${which}.`,
   })
 }

@@ -6,6 +6,19 @@ export function runnersOf(job: string, instances: readonly InstanceView[]): read
   return instances.filter(({ state, drain, jobs }) => state === 'live' && !drain && jobs.includes(job))
 }
 
+/** How long after the start of an app's newest process a schedule that left its code may wait to be retired: longer than `holdDown` mostly is. */
+const RETIRING_MS = 15 * 60_000
+
+/** Whether live processes of its app no longer declare the job, and have started so lately that the schedule is about to be retired. */
+export function isLeaving(
+  { app, job }: { readonly app: string | null; readonly job: string },
+  instances: readonly InstanceView[],
+  now: number,
+): boolean {
+  const ofApp = instances.filter((one) => one.app === app && one.state === 'live' && one.jobs.length > 0)
+  return ofApp.some(({ startedAt }) => startedAt > now - RETIRING_MS) && !ofApp.some(({ jobs }) => jobs.includes(job))
+}
+
 /** A warning if no live instance has the job; `null` if one has. */
 export async function warnUnrunnable(
   { job, on }: Pick<ScheduleView, 'job' | 'on'>,

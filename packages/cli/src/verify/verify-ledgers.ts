@@ -136,7 +136,7 @@ function summary(judged: readonly Judged[], tz: string, io: Io): string {
   const since = judged.length === 1 && only!.judgedFrom > 0 ? ` since ${formatInstant(only!.judgedFrom, tz)}` : ''
   const lines = [
     `${plural(judged.length, 'schedule')}: ${plural(fires, 'record')} of ${plural(instants, 'instant')} (${joinWords(outcomes) || 'none'}), ${plural(runs, 'run')}, ${plural(retried, 'fire')} with retries or take-overs.`,
-    `${plural(expected, 'instant')} of the rules${since} looked for.`,
+    `${plural(expected, 'instant')} of the rules${since} looked for${expected < instants ? ': completeness is checked since each rule last changed' : ''}.`,
     verdictWords(
       {
         ...{ violations, fires, expected, late: judged.filter(isLate).length },

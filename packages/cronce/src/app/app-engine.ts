@@ -10,7 +10,7 @@ import { loadHandler } from '../target/target.ts'
 import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
-import { type DeclaredJob, engineJob } from './job.ts'
+import { type DeclaredJob, demandFittingInput, engineJob } from './job.ts'
 import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
 
 /** Opens the store and creates the engine that runs the jobs declared so far. */
@@ -20,6 +20,7 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
   }
+  for (const job of core.jobs.values()) await demandFittingInput(job)
   for (const { handler, isTarget } of core.jobs.values()) if (isTarget) await loadHandler(handler)
   const labels = labelsOf(core)
   const placed = placeJobs([...core.jobs.values()], labels, isPlacing(core, labels))

@@ -11,6 +11,7 @@ import { plainJob } from '../model/placement.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
+import { atEntry } from './at-entry.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
@@ -95,7 +96,7 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
  * await app.start()
  */
 export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
-  const core = coreOf(options)
+  const core = atEntry(() => coreOf(options))
   const { resolved, around, logger, events, jobs, middleware, lazy } = core
   const lifecycle = new AppLifecycle(core)
   const client = clientOf(core, lifecycle)
@@ -109,9 +110,11 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     elect: elections.elect,
     isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
-      lifecycle.demandStopped(`job(${show(name)})`)
-      addJob(core, declareJob<Tx>(name, jobOptions, handler))
-      return app
+      return atEntry(() => {
+        lifecycle.demandStopped(`job(${show(name)})`)
+        addJob(core, declareJob<Tx>(name, jobOptions, handler))
+        return app
+      })
     },
     use(around) {
       lifecycle.demandStopped('use()')
@@ -175,7 +178,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   return { resolved, around, logger, events, emit, lazy, jobs: new Map(), middleware: [] }
 }
 
-function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
+function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
   return createClient<Tx>({
     store: lazy.store,
     context: () => ({
@@ -186,6 +189,8 @@ function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppL
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
+    jobNames: () => [...jobs.keys()],
+    warn: (message) => logger.warn(message),
     inputSchemaOf: (job) => findJob(jobs, job)?.schema,
     defaultsOf: (job) => findJob(jobs, job)?.defaults,
   })

@@ -3,7 +3,9 @@ import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
 import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
+import { demandTrigger, unsetTrigger } from '../client/read-trigger.ts'
 import type {
+  NoTriggerOptions,
   PlacementOptions,
   PolicyOptions,
   RetryOptions,
@@ -16,12 +18,14 @@ import {
   type InferOutput,
   isStandardSchema,
   type StandardSchema,
+  type Validated,
   validateInput,
 } from '../client/standard-schema.ts'
 import type { Job, RunHandle } from '../engine/parts.ts'
 import { InputRefused } from '../engine/run/input-refused.ts'
 import { Parked } from '../engine/run/parked.ts'
 import { CronceError } from '../errors.ts'
+import { isPromise } from '../model/is-promise.ts'
 import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { Run } from '../run/run.ts'
@@ -30,7 +34,19 @@ import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { createRun } from './handled-run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
-export type JobOptions<Schema extends StandardSchema | undefined = undefined> = TriggerOptions & JobOnlyOptions<Schema>
+export type JobOptions<Schema extends StandardSchema | undefined = undefined> =
+  | (NoTriggerOptions & JobOnlyOptions<Schema>)
+  | (ScheduledOptions & JobOnlyOptions<Schema> & NeededInput<Schema>)
+
+/** When it is due, if it is due at all. */
+type ScheduledOptions = Exclude<TriggerOptions, NoTriggerOptions>
+
+/** A schedule fires with its job's input: a schema that needs one must be given one. */
+type NeededInput<Schema> = Schema extends StandardSchema
+  ? Extract<InferInput<Schema>, undefined | null> extends never
+    ? { readonly input: InferInput<Schema> }
+    : unknown
+  : unknown
 
 /** The options of a job, but for its trigger. */
 export interface JobOnlyOptions<Schema extends StandardSchema | undefined = undefined>
@@ -110,7 +126,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     ...(retry === undefined ? {} : { retry: isRecord(retry) ? retryOptions : retry }),
   }
   const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions, {}, 'Job')
-  return {
+  const job: DeclaredJob<Tx> = {
     name: id,
     definition: { ...definition, job: id },
     was: readWas(id, was),
@@ -122,6 +138,33 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
   }
+  // A rejection is reported when the app starts, which asks again.
+  demandFittingInput(job)?.catch(() => {})
+  return job
+}
+
+/**
+ * Refuses an input that the schema does not accept: every fire of the job's own schedule would fail. Without a trigger the input may come
+ * with each call. A schema that answers with a promise is asked when the app starts.
+ */
+export function demandFittingInput({ name, definition, schema }: DeclaredJob<never>): void | Promise<void> {
+  if (schema === undefined || (definition.trigger === null && definition.input === null)) return
+  const demand = (validated: Validated<unknown>): void => {
+    if (!validated.ok) throw unfitInput(name, definition.input, validated.message)
+  }
+  const validated = validateInput(schema, definition.input)
+  return isPromise(validated) ? validated.then(demand) : demand(validated)
+}
+
+function unfitInput(name: string, input: Json, problem: string): CronceError {
+  const job = JSON.stringify(name)
+  return input === null
+    ? new CronceError('INPUT_INVALID', `Job ${job} has no input, which its schema needs for every fire: ${problem}.`, {
+        hint: 'Add input: { … } beside schema, or let the schema accept null.',
+      })
+    : new CronceError('INPUT_INVALID', `The input of job ${job} does not fit its schema: ${problem}.`, {
+        hint: 'Change input, or widen the schema.',
+      })
 }
 
 /** `app.job(handler)` and `app.job(name, handler)`: other schedulers take fewer arguments, or another order. */
@@ -147,9 +190,11 @@ const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts
 
 /** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
 function readOptions(job: string, options: unknown): Readonly<Record<string, unknown>> {
-  const given: unknown = typeof options === 'string' ? { cron: options } : (options ?? {})
+  if (options === undefined) throw unsetTrigger('cron', 'write {} for a job without a schedule')
+  const given: unknown = typeof options === 'string' ? { cron: options } : options
   if (isRecord(given)) {
     readFields('', given, JOB_NAMES, "{ cron: '0 3 * * *' }")
+    demandTrigger(given)
     return given
   }
   throw new CronceError(

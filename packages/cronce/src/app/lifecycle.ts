@@ -31,6 +31,8 @@ const REOPEN_MS = 2_000
 /** How long an aborted run may take to notice, when the instance stops. */
 export const STOP_GRACE_MS = 2_000
 const LONG_MS = 3_600_000
+/** Schedules that are read for the line about the start. */
+const MOST_READ = 1_000
 /** How long the store may take to close. */
 const CLOSE_MS = 5_000
 
@@ -94,7 +96,7 @@ export class AppLifecycle<Tx> {
       await created.start()
       if (this.#isStopped(mine)) return
       onStarted()
-      this.#reportStart(created)
+      await this.#reportStart(created)
     } catch (error) {
       // Stopped while it was starting: the caller of stop() wanted that, so the failure is of no interest.
       if (this.#isStopped(mine)) return
@@ -130,13 +132,17 @@ export class AppLifecycle<Tx> {
     }
   }
 
-  #reportStart({ instance }: Instance<Tx>): void {
-    const { logger, jobs, lazy, around, resolved } = this.#core
+  async #reportStart({ instance }: Instance<Tx>): Promise<void> {
+    const { resolved, logger, jobs, lazy, around } = this.#core
     const { purpose, clock, environment } = around
     const warning = pm2Warning(environment, resolved.drainMs)
     if (warning !== null) logger.warn(warning)
-    const store = lazy.store.info.name
-    logger.info(startedLine({ jobs: jobs.values(), purpose, store, instance, now: clock.wall() }))
+    if (resolved.logger.info === undefined) return
+    const { store } = lazy
+    // The app has started, whatever the store answers: then the line names no due time.
+    const { schedules } = await store.load([...jobs.keys()].slice(0, MOST_READ)).catch(() => ({ schedules: [] }))
+    const now = clock.wall()
+    logger.info(startedLine({ jobs: jobs.values(), purpose, schedules, store: store.info.name, instance, now }))
   }
 
   stop(): Promise<void> {

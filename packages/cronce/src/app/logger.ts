@@ -98,6 +98,12 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
   'fire.missed': (event) => `${event.schedule} missed ${event.count} from ${iso(event.dueAt)} on: ${event.reason}.`,
   'run.stuck': (event) => `${about(event)} has been running for ${Math.round(event.runningMs / 60_000)} minutes.`,
   'run.overran': (event) => `${about(event)} ignored its signal and was given up; its handler may still be computing.`,
+  'run.failedLate': (event) =>
+    `${about(event)} succeeded with its transaction, but its handler failed afterwards: ` +
+    `${event.error.stack ?? event.error.message}\nIt is not run again.`,
+  'run.untransacted': ({ job }) =>
+    `Job ${JSON.stringify(job)} is exactly-once, but its run did not commit a run.transaction: what it wrote may be there twice after a crash. ` +
+    'Write in run.transaction((tx) => …), or leave out the guarantee.',
   'run.fenced': (event) => `${about(event)} was overtaken: its ${event.refused} was refused (token ${event.token}).`,
   'run.lost': (event) => `${about(event)} was lost with instance ${event.instance}.`,
   'lease.lost': ({ instance, runs }) =>

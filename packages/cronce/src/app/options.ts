@@ -93,7 +93,7 @@ const NAMES = [
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
-const SILENT: Logger = { error: () => {}, warn: () => {}, info: () => {} }
+const SILENT: Logger = { error: () => {}, warn: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
   const given = readFields('', options, NAMES, "cronce({ store: 'sqlite:./cronce.db' })")

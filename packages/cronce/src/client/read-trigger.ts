@@ -48,6 +48,19 @@ export function readTrigger(name: string, fields: Fields): TriggerData | null {
   return null
 }
 
+/** Refuses a trigger whose value is undefined, such as an unset variable: the job would never run. */
+export function demandTrigger(options: Readonly<Record<string, unknown>>): void {
+  if (TRIGGERS.some((trigger) => options[trigger] !== undefined)) return
+  const unset = TRIGGERS.find((trigger) => trigger in options)
+  if (unset !== undefined) throw unsetTrigger(unset, `leave out ${unset} if it runs only when triggered`)
+}
+
+export function unsetTrigger(option: string, otherwise: string): CronceError {
+  return new CronceError('OPTION_INVALID', `The option ${option} is undefined.`, {
+    hint: `Check the variable that it comes from, or ${otherwise}.`,
+  })
+}
+
 function readCron(name: string, fields: Fields): TriggerData {
   const { expression, options } = readCronSpec(fields)
   const trigger = parse(name, expression, options)

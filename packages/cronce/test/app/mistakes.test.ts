@@ -110,6 +110,16 @@ const JOBS: readonly JobCase[] = [
   [{ every: '5m', tenant: 5 }, 'NAME_INVALID', '5', '1 to 200 characters'],
   [{ every: '5m', schema: {} }, 'OPTION_INVALID', 'schema', 'Zod'],
   [{ every: '5m', input: new Map() }, 'INPUT_INVALID', 'a Map', 'Object.fromEntries(map)'],
+  // Unset variables.
+  [
+    undefined,
+    'OPTION_INVALID',
+    'Job "billing": The option cron is undefined.',
+    'write {} for a job without a schedule',
+  ],
+  [{ cron: undefined }, 'OPTION_INVALID', 'The option cron is undefined.', 'Check the variable that it comes from'],
+  [{ every: undefined, retry: 1 }, 'OPTION_INVALID', 'The option every is undefined.', 'or leave out every if'],
+  [{ at: undefined }, 'OPTION_INVALID', 'The option at is undefined.', 'Check the variable'],
   // Expressions.
   [{ cron: '60 * * * *' }, 'VALUE_OUT_OF_RANGE', '"60 * * * *"', 'from 0 to 59'],
   [{ cron: '0 24 * * *' }, 'VALUE_OUT_OF_RANGE', '24', 'Midnight is hour 0.'],

@@ -3,6 +3,7 @@ import { LIMITS } from '../../model/limits.ts'
 import { ending } from '../../model/outcome.ts'
 import { type Decision, STALE } from '../../policy/decision.ts'
 import { type Settlement, settle } from '../../policy/end/settle.ts'
+import { kindOf } from '../../words.ts'
 import { leavesToPeers } from '../claim/buckets.ts'
 import type { Core } from '../core.ts'
 import { demandTrust, fenced } from '../fleet/trust.ts'
@@ -30,6 +31,11 @@ export async function transact<Tx, Value>(
   notes: NoteKeeper,
   work: (tx: Tx) => Value | Promise<Value>,
 ): Promise<Value> {
+  if (typeof work !== 'function') {
+    throw new CronceError('HANDLER_MISSING', `run.transaction needs a function, but was given ${kindOf(work)}.`, {
+      hint: 'Write await run.transaction((tx) => { … }), with all writes in it.',
+    })
+  }
   if (run.settling) {
     throw new CronceError('TRANSACTION_REPEATED', 'This run has had its transaction.', {
       hint: 'Call run.transaction once, at the end of the handler: it settles the fire.',
