@@ -24,12 +24,16 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cronce } from '${LIBRARY}'
 const note = (line) => appendFileSync(process.env.NOTES, line + '\\n')
-const app = cronce({
-  store: 'memory:',
-  logger: { error: () => {}, warn: (message) => note('warn ' + message), info: (message) => note('info ' + message) },
-})
+let isStopping = false
+const info = (message) => {
+  note('info ' + message)
+  isStopping ||= message.startsWith('Stopping')
+}
+const app = cronce({ store: 'memory:', logger: { error: () => {}, warn: (message) => note('warn ' + message), info } })
 app.job('long', {}, async () => {
   note('begun')
+  while (!isStopping) await sleep(50)
+  // Longer than PM2 waits by default.
   await sleep(2_500)
   note('ended')
 })
