@@ -20,16 +20,13 @@ export function durationMeant(
   value: unknown,
   { min, max }: { readonly min: number; readonly max: number },
 ): string | null {
-  if (path === 'timeout' || path === 'timeout.run') {
-    if (isZero(value)) return 'Leave it out: without timeout, a run may take any time.'
-  }
+  if (/^timeout(\.run)?$/.test(path) && isZero(value)) return 'Leave it out: without timeout, a run may take any time.'
   const isWithin = (ms: number | null): boolean => ms !== null && ms >= min && ms <= max
   if (typeof value === 'number') return isWithin(value * 1_000) ? inSeconds(path, value) : null
   if (typeof value !== 'string' || value.length > NAME_LIMIT) return null
   if (/^\d+$/.test(value)) return isWithin(Number(value) * 1_000) ? missingUnit(path, value) : null
-  if (path === 'every' && value.trim().split(/\s+/).length >= 5) return `Write cron: ${asCode(value)}.`
-  const calendar = path === 'every' ? calendarCron(value) : null
-  if (calendar !== null) return `Write cron: '${calendar}'.`
+  const cron = cronMeant(path, value)
+  if (cron !== null) return `Write cron: ${asCode(cron)}.`
   const meant = isoDuration(value) ?? wordsOfDuration(value)
   return meant !== null && isWithin(parseDuration(meant)) ? `Write ${last(path)}: '${meant}'.` : null
 }
@@ -38,8 +35,10 @@ function isZero(value: unknown): boolean {
   return value === 0 || value === false || (typeof value === 'string' && /^0+(ms|[smhdw])?$/.test(value))
 }
 
-/** `0 0 1 * *` for `1 month`: months and years differ in length, so no interval is one. */
-function calendarCron(text: string): string | null {
+/** An expression as it is; `0 0 1 * *` for `1 month`, since months and years differ in length. */
+function cronMeant(path: string, text: string): string | null {
+  if (path !== 'every') return null
+  if (text.trim().split(/\s+/).length >= 5) return text
   const [, digits = '1', word] = /^(?:every )?\s*(\d{1,2})?\s*(months?|mon|mo|years?|yrs?|y)$/i.exec(text.trim()) ?? []
   const months = word === undefined ? 0 : Number(digits) * (/^y/i.test(word) ? 12 : 1)
   if (months === 12) return '0 0 1 1 *'

@@ -182,10 +182,7 @@ export function show(value: unknown): string {
     if (scheme !== undefined) return JSON.stringify(`${scheme}…`)
     return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value)
   }
-  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') {
-    return String(value)
-  }
-  if (typeof value === 'bigint') return 'a bigint'
+  if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`

@@ -304,3 +304,24 @@ test('a schedule made at run time gets the same errors and warnings, with its na
   assert.equal(warnings.length, 1)
   assert.match(warnings[0]!, /timeout is 30, .*'30s'.* \(DURATION_SUSPICIOUS\)$/)
 })
+
+test('an event of another library is told as run.ended', async () => {
+  await using app = cronce({ store: 'memory:', logger: false })
+  for (const type of ['job.failed', 'completed', 'task:success', 'error', 'failed']) {
+    const error = { code: 'OPTION_INVALID', hint: 'Did you mean run.ended?' }
+    assert.throws(() => app.on(type as '*', () => {}), error, type)
+  }
+})
+
+test('a lock has no time to live: it is held until its function ends', async () => {
+  await using app = cronce({ store: 'memory:', logger: false })
+  const lock = app.lock as unknown as (...args: unknown[]) => Promise<unknown>
+  const error = { code: 'OPTION_UNKNOWN', message: 'There is no option "ttl".', hint: /held until its function ends/ }
+  await assert.rejects(
+    lock('x', { ttl: 5 }, () => {}),
+    error,
+  )
+  await assert.rejects(lock('x', { ttl: 5 }), error)
+  await assert.rejects(lock('x', { wait: '5s' }), { code: 'HANDLER_MISSING' })
+  await assert.rejects(lock('x', 5), { code: 'HANDLER_MISSING' })
+})
