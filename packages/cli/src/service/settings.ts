@@ -7,7 +7,6 @@ import type { LoadedConfig } from '../config.ts'
 import { readDurationText } from '../duration-text.ts'
 import type { Io } from '../io.ts'
 import { DEFAULT_STORE, findStoreIfAny, STORE_FLAGS, type StoreSetting } from '../open-store.ts'
-import { atMost } from '../operands.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Jobs, loadJobsFile, readJobs } from './load-jobs.ts'
 import { packageName } from './package-name.ts'
@@ -75,7 +74,13 @@ async function findJobs(
   { config, file: configFile }: LoadedConfig,
   command: string,
 ): Promise<Jobs> {
-  const [given] = atMost(args, 1, command)
+  const [given, second] = args.positionals
+  if (second !== undefined) {
+    throw new UsageError(
+      `cronce ${command} takes one file with jobs, got "${second}" as well.`,
+      `Make one file of them, or run a process for each, with its own name: cronce ${command} ${second} --app NAME.`,
+    )
+  }
   const { CRONCE_JOBS: named } = io.env
   if (given !== undefined || named) return loadJobsFile(resolve(io.cwd, given ?? named!))
   const folder = configFile === null ? io.cwd : dirname(configFile)

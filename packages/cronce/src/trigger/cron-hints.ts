@@ -105,7 +105,7 @@ export function backward(field: Field, first: number, last: number, dialect: Dia
 }
 
 /** Where `wrap` stands: not beside `cron`. */
-export const WRAP = "set wrap in cron: { expression: '…', wrap: true }"
+export const WRAP = "set the option wrap: cron: { expression: '…', wrap: true }"
 
 export function count(found: number, dialect: Dialect): string {
   if (dialect.name === 'eventbridge') return 'EventBridge writes minute hour day month weekday year.'

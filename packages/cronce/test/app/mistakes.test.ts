@@ -135,7 +135,7 @@ const JOBS: readonly JobCase[] = [
   [{ cron: '0 3 * *' }, 'FIELDS_MISCOUNTED', '"0 3 * *"', /\n\S+/],
   [{ cron: '0 3 30 2 *' }, 'OPTION_INVALID', '"0 3 30 2 *"', '30 February does not come'],
   [{ cron: '0 3 31 4 *' }, 'OPTION_INVALID', '"0 3 31 4 *"', '31 April does not come'],
-  [{ cron: '0 22-2 * * *' }, 'RANGE_BACKWARD', '22-2', "set wrap in cron: { expression: '…', wrap: true }"],
+  [{ cron: '0 22-2 * * *' }, 'RANGE_BACKWARD', '22-2', "set the option wrap: cron: { expression: '…', wrap: true }"],
   [
     { cron: '0 3 * * * root' },
     'NAME_UNKNOWN',
