@@ -85,7 +85,10 @@ async function runList(args: Args, io: Io): Promise<number> {
     return await listFromStore(args, io)
   } catch (error) {
     // A role that may read only the views can't open the store.
-    const viewed = error instanceof CronceError && error.code === 'STORE_FORBIDDEN' ? await readViews(args, io) : null
+    const viewed =
+      error instanceof CronceError && /^STORE_(FORBIDDEN|VIEWS_ONLY)$/.test(error.code)
+        ? await readViews(args, io)
+        : null
     if (viewed === null) throw error
     printViews(viewed, args, io)
     return 0
