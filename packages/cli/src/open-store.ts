@@ -86,9 +86,7 @@ export async function findStoreIfAny(args: Args, io: Io): Promise<MaybeStore> {
   const loaded = await loadConfig(args, io)
   const { config } = loaded
   const named = args.text('store') ?? (ours || config.store || everybodys || undefined)
-  if (named !== undefined && !args.has('store')) {
-    noteOrigin(io, ours ? 'CRONCE_STORE' : config.store ? (loaded.file ?? 'the configuration') : 'DATABASE_URL')
-  }
+  if (named !== undefined && !args.has('store')) noteOrigin(io, ours ? 'CRONCE_STORE' : originIn(loaded))
   const store = typeof named === 'string' ? readStoreText(named, io) : named
   if (typeof store === 'string') demandUrl(store)
   return {
@@ -97,6 +95,11 @@ export async function findStoreIfAny(args: Args, io: Io): Promise<MaybeStore> {
     namespace: args.text('namespace') ?? (namespace || config.namespace),
     secrets: typeof store === 'string' ? secretsOf(store) : [],
   }
+}
+
+/** Where it is from if neither a flag nor CRONCE_STORE names it. */
+function originIn({ config, file }: LoadedConfig): string {
+  return config.store ? (file ?? 'the configuration') : 'DATABASE_URL'
 }
 
 function demandUrl(url: string): void {

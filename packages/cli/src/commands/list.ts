@@ -40,8 +40,8 @@ export const list: Command = {
     state: {
       type: 'string',
       value: 'STATE',
-      choices: ['active', 'paused', 'retired', 'finished'],
-      help: 'Only those that are active, paused, retired or finished',
+      choices: ['active', 'running', 'paused', 'retired', 'finished'],
+      help: 'Only those that are active, running (active, with a run), paused, retired or finished',
     },
     tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
     failed: { type: 'boolean', help: 'Only those whose latest fire failed' },
@@ -123,7 +123,7 @@ function listFromStore(args: Args, io: Io): Promise<number> {
           expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
-        empty: 'No schedules.',
+        empty: emptyWords(args, io),
       },
       args,
       io,
@@ -134,17 +134,26 @@ function listFromStore(args: Args, io: Io): Promise<number> {
   })
 }
 
+/** A namespace that was mistyped is empty. */
+function emptyWords(args: Args, { env }: Io): string {
+  const { CRONCE_NAMESPACE } = env
+  const namespace = args.text('namespace') ?? (CRONCE_NAMESPACE || undefined)
+  return namespace === undefined ? 'No schedules.' : `No schedules in the namespace ${JSON.stringify(namespace)}.`
+}
+
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
   const glob = given === undefined ? null : readGlob(given)
   const filter = {
     prefix: glob === null ? given : glob.prefix || undefined,
     job: args.text('job'),
-    state: args.text('state') as ScheduleView['state'] | undefined,
+    state: (args.text('state') === 'running' ? 'active' : args.text('state')) as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
   const showsAll = args.has('all') || given !== undefined || filter.job !== undefined
-  const keeps = ({ name, failedInRow }: ScheduleView): boolean =>
-    (glob === null || glob.matches(name) || name === given) && (!args.has('failed') || failedInRow > 0)
+  const keeps = ({ name, failedInRow, open }: ScheduleView): boolean =>
+    (glob === null || glob.matches(name) || name === given) &&
+    (!args.has('failed') || failedInRow > 0) &&
+    (args.text('state') !== 'running' || isRunning(open))
   if (!args.has('next')) {
     const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
     return readPage(args, (page) => (showsAll ? filteredPage(list, page, keeps) : leftOut.page(list, page, keeps)))
@@ -178,6 +187,8 @@ async function readViews(args: Args, io: Io): Promise<ViewedSchedules | null> {
 function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   if (args.has('after'))
     throw new UsageError('This role may only read the views, which have no pages.', 'Leave out --after.')
+  if (args.text('state') === 'running')
+    throw new UsageError('This role may only read the views, which do not tell what runs.', 'Write --state active.')
   const tz = zoneOf(args)
   const [given] = args.positionals
   const glob = given === undefined ? null : readGlob(given)
@@ -191,7 +202,7 @@ function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   const rows = shown.slice(0, readLimit(args) ?? VIEWED)
   const json = ({ name }: Shown): unknown => byName.get(name)
   printList(
-    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: 'No schedules.' },
+    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: emptyWords(args, io) },
     args,
     io,
   )

@@ -42,7 +42,8 @@ export async function runTransaction<Value>(
   const opened = open(async (tx) => {
     doing.begun()
     const mark = randomUUID()
-    idleLimit = String((await ask(tx, MARK, [mark], timeoutMs, name))?.['idle'] ?? idleLimit)
+    const { idle = idleLimit } = await ask(tx, MARK, [mark], timeoutMs, name)
+    idleLimit = String(idle)
     let isChecked = false
     const requireOpen = async (): Promise<void> => {
       isChecked = true
@@ -146,7 +147,7 @@ class Doing {
 
 async function requireMark(tx: unknown, mark: string, timeoutMs: number, name: string): Promise<void> {
   try {
-    if ((await ask(tx, MARKED, [], timeoutMs, name))?.answer === mark) return
+    if ((await ask(tx, MARKED, [], timeoutMs, name)).answer === mark) return
   } catch (error) {
     // A statement failed in it, and whoever sent that went on.
     throw sqlStateOf(error) === '25P02' ? aborted(error) : error
@@ -163,9 +164,9 @@ async function ask(
   values: readonly string[],
   timeoutMs: number,
   name: string,
-): Promise<Row | undefined> {
+): Promise<Row> {
   const rows = await within(queryIn(tx)(text, values), timeoutMs, () => {
     throw silent(name, timeoutMs, true)
   })
-  return rows[0]
+  return rows[0] ?? {}
 }
