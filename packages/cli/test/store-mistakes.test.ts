@@ -22,6 +22,11 @@ const CASES: readonly (readonly [args: readonly string[], env: Record<string, st
     { DATABASE_URL: 'postgres:127.0.0.1/x' },
     /no \/\/ after its scheme.*DATABASE_URL\.\nhint: Write postgres:\/\/USER@HOST/,
   ],
+  [
+    ['list', '--store', 'postgres://me:secret@127.0.0.1:99999/x'],
+    {},
+    /127\.0\.0\.1:99999\/x is not a valid URL\.\nhint: Check the port/,
+  ],
   [['migrate', 'up', '--store', 'redis://x'], {}, /A redis store needs no command/],
   [['list', '--store', 'postgres://127.0.0.1:1/x'], {}, /can't be reached: (?!.*The store is from)/],
 ]
@@ -33,6 +38,11 @@ test(`each of ${CASES.length} mistakes about a store is told with its fix and it
     assert.match(stderr, told, `${args.join(' ')} ${JSON.stringify(env)}`)
     assert.doesNotMatch(stderr, /secret/)
   }
+})
+
+test('doctor says where the URL of a store that it cannot reach is from', async () => {
+  const { stdout } = await ask(['doctor', '--json'], { DATABASE_URL: 'postgres://127.0.0.1:1/x' })
+  assert.match(stdout, /can't be reached: .*The store is from DATABASE_URL\. \(STORE_UNREACHABLE\)/)
 })
 
 test('start does not wait for a database that does not exist', async (context) => {

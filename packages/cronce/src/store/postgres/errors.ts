@@ -53,12 +53,22 @@ export function isHopeless(error: unknown): boolean {
   if (error instanceof CronceError) return true
   const state = sqlStateOf(error)
   if (state !== null) return /^(?:28|3D|42501)/.test(state)
-  return !(error instanceof Error) || ('code' in error && /^ERR_INVALID_URL$/.test(String(error.code)))
+  return !(error instanceof Error) || isInvalidUrl(error)
+}
+
+function isInvalidUrl(error: unknown): boolean {
+  return isObject(error) && error.code === 'ERR_INVALID_URL'
 }
 
 /** What went wrong in our words, with the error of the driver as its cause. Our own errors stay as they are. */
 export function translate(error: unknown, name: string, progress: Progress): CronceError {
   if (error instanceof CronceError) return error
+  if (isInvalidUrl(error)) {
+    return new StoreError('STORE_INVALID', `${name} is not a valid URL.`, {
+      hint: 'Check the port, a number up to 65535, and percent-encode special characters in the password: @ is %40, / is %2F.',
+      notApplied: true,
+    })
+  }
   const state = sqlStateOf(error)
   const [code, message, hint] = wordsFor(state, name, messageOf(error), progress)
   return new StoreError(code, message, {
