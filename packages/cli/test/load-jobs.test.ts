@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Cronce, CronceError, cronce } from 'cronce'
-import { inLoadTime } from '../src/service/in-load-time.ts'
 import type { JobsError } from '../src/service/jobs-error.ts'
 import { declareJobs, loadJobsFile, readJobs } from '../src/service/load-jobs.ts'
 import { ask } from './cronce.ts'
@@ -173,8 +172,9 @@ test('how many jobs a function declares is known, and what never ends is told', 
   assert.equal(await declareJobs(await load('none.mjs', 'export default (app) => {}'), silentApp()), 0)
   const one = await load('one.mjs', "export default (app) => { app.job('a', { every: '1h' }, () => {}) }")
   assert.equal(await declareJobs(one, silentApp()), 1)
-  const error = await failure(inLoadTime('jobs.mjs', new Promise(() => {}), 10))
-  assert.match(`${error.message} ${error.hint}`, /jobs\.mjs has not finished .* leave out app\.start\(\)/)
+  const ever = await load('ever.mjs', 'export default () => new Promise(() => {})')
+  const error = await failure(declareJobs(ever, silentApp(), 10))
+  assert.match(`${error.message} ${error.hint}`, /^\S+ever\.mjs has not finished declaring .* leave out app\.start\(\)/)
 })
 
 test('what a file throws is reported with its inner errors', async (context) => {

@@ -46,12 +46,12 @@ export function readJobs(exported: unknown, place: string, folder: string): Jobs
  * Declare them on an app. For jobs that are an app of their own there is nothing to do. Returns how many jobs and elections were
  * declared; `null`: an app does not say.
  */
-export async function declareJobs(jobs: Jobs, app: Cronce): Promise<number | null> {
+export async function declareJobs(jobs: Jobs, app: Cronce, limitMs?: number): Promise<number | null> {
   switch (jobs.kind) {
     case 'app':
       return null
     case 'function':
-      return declareByFunction(jobs, app)
+      return declareByFunction(jobs, app, limitMs)
     case 'record':
       declareRecord(jobs, app)
       return Object.keys(jobs.jobs).length
@@ -61,6 +61,7 @@ export async function declareJobs(jobs: Jobs, app: Cronce): Promise<number | nul
 async function declareByFunction(
   { declare, place }: Extract<Jobs, { kind: 'function' }>,
   app: Cronce,
+  limitMs: number | undefined,
 ): Promise<number> {
   let declared = 0
   const counting = new Proxy(app, {
@@ -70,7 +71,7 @@ async function declareByFunction(
     },
   })
   try {
-    await inLoadTime(place, Promise.resolve(declare(counting)))
+    await inLoadTime(place, Promise.resolve(declare(counting)), limitMs)
   } catch (error) {
     throw inPlace(place, error)
   }
@@ -190,6 +191,7 @@ function isRelative(path: unknown): path is string {
 
 function inPlace(place: string, error: unknown): CronceError {
   if (!(error instanceof CronceError)) return jobsError(`${place} failed`, error)
+  if (error.message.startsWith(place)) return error
   return new CronceError(error.code, `${place}: ${error.message}`, { hint: error.hint, cause: error })
 }
 
