@@ -33,6 +33,11 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
     why: 'one rule for both forecasts; callers have to bound its work',
   },
   { name: 'didYouMean', users: ['cli', 'server'], why: 'hints for flags and fields in the manner of the library' },
+  {
+    name: 'nameHint',
+    users: ['server'],
+    why: 'one table of foreign names for the options of jobs and the fields of JSON',
+  },
   { name: 'shellWord', users: ['cli'], why: 'names in the commands that messages of the library and of the CLI print' },
   { name: 'isExclusive', users: ['cli', 'server'], why: 'tells locks, terms and keys from jobs' },
   { name: 'isRunByCaller', users: ['cli'], why: 'tells what no instance has to run from jobs' },

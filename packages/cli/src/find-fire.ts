@@ -40,6 +40,13 @@ export async function findFire(
       hint: `See when it is due: cronce next ${shellWord(schedule)}`,
     })
   }
+  // As milliseconds, it would be a moment of January 1970.
+  if (/^(\d{1,3}|\d{5,9})$/.test(which)) {
+    throw new UsageError(
+      `"${which}" is neither the token of a run nor a due time.`,
+      `See the tokens: cronce runs ${schedule}. A due time is written 2027-01-01T03:00Z.`,
+    )
+  }
   const dueAt = readTime(which, { name: 'The due time', tz, now: io.now })
   const nonce = args.text('nonce')
   if (nonce !== undefined) return client.fires.get({ schedule, dueAt, nonce })

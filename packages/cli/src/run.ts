@@ -8,6 +8,7 @@ import { Interrupted } from './interrupt.ts'
 import type { Io } from './io.ts'
 import { wantsJson } from './output.ts'
 import { errorJson, errorText } from './print-error.ts'
+import { withOrigin } from './store-origin.ts'
 import { suggestion, UsageError } from './usage-error.ts'
 import { version } from './version.ts'
 
@@ -15,9 +16,10 @@ import { version } from './version.ts'
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io)
-  } catch (error) {
-    if (error instanceof Interrupted) return error.exitCode
-    if (!(error instanceof CronceError)) throw error
+  } catch (thrown) {
+    if (thrown instanceof Interrupted) return thrown.exitCode
+    if (!(thrown instanceof CronceError)) throw thrown
+    const error = withOrigin(thrown, io)
     // The flags may not have been understood, so these are looked for in the raw arguments.
     const flags = await flagsOf(argv[0])
     io.err(wantsJson(argv) ? errorJson(error, flags) : errorText(error, io.paintErr, flags))
@@ -104,6 +106,9 @@ const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ['stop', 'drain'],
   ['serve', 'start'],
   ['unpause', 'resume'],
+  ['enable', 'resume'],
+  ['disable', 'pause'],
+  ['suspend', 'pause'],
   ['rm', 'remove'],
   ['delete', 'remove'],
 ])

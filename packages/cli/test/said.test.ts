@@ -134,7 +134,7 @@ const FOREIGN = new Map([
   ['no-', 'how names of flags begin'],
 ])
 /** What other programs call a flag: the table that says which one was meant. */
-const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'timezone', 'zone']
+const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'tail', 'status', 'timezone', 'zone']
 
 test('every flag that a message, a hint or a help text names exists', async () => {
   const flagsOf = new Map<string, ReadonlySet<string>>()

@@ -42,8 +42,8 @@ export const list: Command = {
     state: {
       type: 'string',
       value: 'STATE',
-      choices: ['active', 'paused', 'retired', 'finished'],
-      help: 'Only those that are active, paused, retired or finished',
+      choices: ['active', 'running', 'paused', 'retired', 'finished'],
+      help: 'Only those that are active, running (active, with a run), paused, retired or finished',
     },
     tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
     failed: { type: 'boolean', help: 'Only those whose latest fire failed' },
@@ -90,7 +90,10 @@ async function runList(args: Args, io: Io): Promise<number> {
     return await listFromStore(args, io)
   } catch (error) {
     // A role that may read only the views can't open the store.
-    const viewed = error instanceof CronceError && error.code === 'STORE_FORBIDDEN' ? await readViews(args, io) : null
+    const viewed =
+      error instanceof CronceError && /^STORE_(FORBIDDEN|VIEWS_ONLY)$/.test(error.code)
+        ? await readViews(args, io)
+        : null
     if (viewed === null) throw error
     printViews(viewed, args, io)
     return 0
@@ -125,7 +128,7 @@ function listFromStore(args: Args, io: Io): Promise<number> {
           expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
-        empty: rows.length === 0 ? await emptyWords(client, prefix) : '',
+        empty: rows.length === 0 ? await emptyWords(client, prefix, args, io) : '',
       },
       args,
       io,
@@ -153,11 +156,11 @@ async function noteUnplaced(client: Connection, schedules: readonly ScheduleView
 const UNPLACED_SHOWN = 3
 
 /** A task of node-cron is looked for by its own name, too. */
-async function emptyWords(client: Connection, prefix: string | undefined): Promise<string> {
-  if (prefix === undefined || readGlob(prefix) !== null) return 'No schedules.'
+async function emptyWords(client: Connection, prefix: string | undefined, args: Args, io: Io): Promise<string> {
+  if (prefix === undefined || readGlob(prefix) !== null) return noSchedules(args, io)
   const { items } = await client.schedules.list({ prefix: SLOT_PREFIX + prefix, limit: 1 })
   const [task] = items
-  return task === undefined ? 'No schedules.' : `There is no schedule "${prefix}"; there is ${task.name}.`
+  return task === undefined ? noSchedules(args, io) : `There is no schedule "${prefix}"; there is ${task.name}.`
 }
 
 /** Instances are asked for only if a schedule of an app is overdue: after a deploy that removed its job it is about to be retired. */
@@ -167,17 +170,26 @@ async function markLeaving(client: Connection, rows: readonly Row[], now: number
   return rows.map((row) => ({ ...row, isLeaving: isOverdue(row, now) && isLeaving(row, instances, now) }))
 }
 
+/** A namespace that was mistyped is empty. */
+function noSchedules(args: Args, { env }: Io): string {
+  const { CRONCE_NAMESPACE } = env
+  const namespace = args.text('namespace') ?? (CRONCE_NAMESPACE || undefined)
+  return namespace === undefined ? 'No schedules.' : `No schedules in the namespace ${JSON.stringify(namespace)}.`
+}
+
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
   const glob = given === undefined ? null : readGlob(given)
   const filter = {
     prefix: glob === null ? given : glob.prefix || undefined,
     job: args.text('job'),
-    state: args.text('state') as ScheduleView['state'] | undefined,
+    state: (args.text('state') === 'running' ? 'active' : args.text('state')) as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
   const showsAll = args.has('all') || given !== undefined || filter.job !== undefined
-  const keeps = ({ name, failedInRow }: ScheduleView): boolean =>
-    (glob === null || glob.matches(name) || name === given) && (!args.has('failed') || failedInRow > 0)
+  const keeps = ({ name, failedInRow, open }: ScheduleView): boolean =>
+    (glob === null || glob.matches(name) || name === given) &&
+    (!args.has('failed') || failedInRow > 0) &&
+    (args.text('state') !== 'running' || isRunning(open))
   if (!args.has('next')) {
     const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
     return readPage(args, (page) => (showsAll ? filteredPage(list, page, keeps) : leftOut.page(list, page, keeps)))
@@ -211,6 +223,8 @@ async function readViews(args: Args, io: Io): Promise<ViewedSchedules | null> {
 function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   if (args.has('after'))
     throw new UsageError('This role may only read the views, which have no pages.', 'Leave out --after.')
+  if (args.text('state') === 'running')
+    throw new UsageError('This role may only read the views, which do not tell what runs.', 'Write --state active.')
   const tz = zoneOf(args)
   const [given] = args.positionals
   const glob = given === undefined ? null : readGlob(given)
@@ -224,7 +238,7 @@ function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   const rows = shown.slice(0, readLimit(args) ?? VIEWED)
   const json = ({ name }: Shown): unknown => byName.get(name)
   printList(
-    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: 'No schedules.' },
+    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: noSchedules(args, io) },
     args,
     io,
   )

@@ -58,9 +58,27 @@ function runSchedule(args: Args, io: Io): number | Promise<number> {
     default:
       throw verb === undefined
         ? new UsageError('put or remove?', 'Write cronce schedule put NAME --job JOB --cron "0 3 * * *".')
-        : new UsageError(`"${verb}" is neither put nor remove.${suggestion(verb, VERBS)}`, seeHelp)
+        : ELSEWHERE.has(verb)
+          ? new UsageError(`"${verb}" is a command of its own.`, `Write cronce ${ELSEWHERE.get(verb)}.`)
+          : new UsageError(`"${verb}" is neither put nor remove.${suggestion(verb, VERBS)}`, seeHelp)
   }
 }
+
+/** What stands without the word schedule. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['list', 'list'],
+  ['ls', 'list'],
+  ['show', 'describe NAME'],
+  ['get', 'describe NAME'],
+  ['describe', 'describe NAME'],
+  ['pause', 'pause NAME'],
+  ['disable', 'pause NAME'],
+  ['resume', 'resume NAME'],
+  ['enable', 'resume NAME'],
+  ['run', 'run NAME'],
+  ['trigger', 'run NAME'],
+  ['next', 'next NAME'],
+])
 
 const seeHelp = 'See cronce schedule --help.'
 

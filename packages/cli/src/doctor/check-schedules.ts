@@ -234,8 +234,15 @@ function checkTimeouts(fleet: FleetFacts): Finding {
     'timeouts',
     'note',
     `${counted(endless.length, 'active schedule has', 'active schedules have')} no timeout: ${firstFew(endless.map(({ name }) => name))}. A run that hangs keeps the next ones from running.`,
-    "Set one: timeout: '10m'.",
+    timeoutFix(endless),
   )
+}
+
+/** What `cronce exec` runs has its timeout on the command line. */
+function timeoutFix(endless: readonly ScheduleFact[]): string {
+  const ofExec = endless.filter(({ isExec }) => isExec)
+  if (ofExec.length === endless.length) return 'Set one: cronce exec --timeout 10m.'
+  return `Set one: timeout: '10m'${ofExec.length > 0 ? ', or --timeout 10m for cronce exec' : ''}.`
 }
 
 function lowered(message: string): string {

@@ -27,6 +27,7 @@ const TROUBLES: Readonly<Record<string, CheckName>> = {
   STORE_SCHEMA_NEWER: 'schema',
   STORE_SCHEMA_OLDER: 'schema',
   STORE_FORBIDDEN: 'privileges',
+  STORE_VIEWS_ONLY: 'privileges',
   STORE_READONLY: 'privileges',
   STORE_COPIED: 'copy',
   STORE_ON_NETWORK: 'file-system',

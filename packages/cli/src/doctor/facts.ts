@@ -84,6 +84,8 @@ export interface ScheduleFact {
   readonly nextAt: number | null
   /** An instance has to be there for it. */
   readonly needsInstance: boolean
+  /** `cronce exec` runs it. */
+  readonly isExec?: boolean
   readonly timeoutMs: number | null
   readonly failedInRow: number
   readonly pause: { readonly at: number; readonly untilAt: number | null; readonly author: string | null } | null

@@ -1,6 +1,6 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { needsInstance } from 'cronce/internal'
+import { isOfExec, needsInstance } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
 import { CALL_GRACE_MS, expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
@@ -84,6 +84,7 @@ export function scheduleFact(view: ScheduleView): ScheduleFact {
     state,
     nextAt,
     needsInstance: needsInstance(view),
+    isExec: isOfExec(view),
     timeoutMs: policy.timeout.runMs,
     failedInRow,
     pause: pause === null ? null : { at: pause.at, untilAt: pause.untilAt, author: pause.author },

@@ -66,8 +66,7 @@ async function makeApp({ jobs, options }: ServiceSettings, log: Log): Promise<Cr
   // Of these two there is one: an app of its own has no options here.
   const app = jobs.kind === 'app' ? jobs.app : cronce({ ...options!, signals: false, logger: log.logger })
   log.follow(app)
-  await declareJobs(jobs, app)
-  if (jobs.kind === 'record' && Object.keys(jobs.jobs).length === 0) {
+  if ((await declareJobs(jobs, app)) === 0) {
     log.tell('warn', `${jobs.place} declares no jobs, so this instance runs nothing.`)
   }
   return app
@@ -84,7 +83,9 @@ async function startWhenPossible(app: Cronce, { settings, log, signal, failFast 
         return !signal.aborted
       } catch (error) {
         if (failFast || !isAway(error, settings)) throw error
-        log.tell('warn', `${error.message} Trying again in ${pauseMs / 1_000} s.`, { code: error.code })
+        log.tell('warn', `${error.message}${settings.origin} Trying again in ${pauseMs / 1_000} s.`, {
+          code: error.code,
+        })
         await sleep(pauseMs, undefined, { signal }).catch(() => {})
       }
     }

@@ -239,10 +239,17 @@ function demandFunction(what: string, given: unknown, sample: string): void {
 /** A listener of an event that does not exist would never be called. */
 function demandEvent(type: unknown): void {
   if (type === '*' || EVENT_TYPES.some((known) => known === type)) return
-  const meant = typeof type === 'string' ? didYouMean(type, EVENT_TYPES) : undefined
+  const meant = typeof type === 'string' ? (endMeant(type) ?? didYouMean(type, EVENT_TYPES)) : undefined
   throw new CronceError('OPTION_INVALID', `There is no event ${show(type)}.`, {
     hint: meant === undefined ? `Events are *, ${EVENT_TYPES.join(', ')}.` : `Did you mean ${meant}?`,
   })
+}
+
+/** Other libraries have an event for each outcome: `completed`, `job.failed`, `task:success`. */
+function endMeant(type: string): EventType | undefined {
+  const word =
+    /^(?:(?:job|task|run|execution)s?[.:\-_ ])?(complete[d]?|success|succeeded|fail|failed|failure|error|finished|done|ended?)$/i
+  return word.test(type) ? 'run.ended' : undefined
 }
 
 function ownSurroundings(keepAlive: boolean): Surroundings {

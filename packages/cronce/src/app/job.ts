@@ -240,15 +240,20 @@ function handlerOf<Tx>(job: string, target: TargetHandler | null, handler: unkno
       'HANDLER_MISSING',
       `The handler of job ${JSON.stringify(job)} must be a function, but is ${found}.`,
       {
-        hint: isPromise
-          ? 'Pass the function itself, without calling it.'
-          : 'Write async (run) => { … } as the last argument.',
+        hint: isPromise ? 'Pass the function itself, without calling it.' : handlerHint(handler),
       },
     )
   }
   throw new CronceError('HANDLER_MISSING', `Job ${JSON.stringify(job)} has no handler.`, {
     hint: `Write app.job(${JSON.stringify(job)}, '0 3 * * *', async (run) => { … }), or give it a file, a command or http.`,
   })
+}
+
+function handlerHint(handler: unknown): string {
+  const isFile = typeof handler === 'string' && /^\.{0,2}\/|\.[cm]?[jt]s$/.test(handler)
+  return isFile
+    ? `Write the file into the options, and no handler: { cron: '0 3 * * *', file: ${show(handler)} }.`
+    : 'Write async (run) => { … } as the last argument.'
 }
 
 function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {

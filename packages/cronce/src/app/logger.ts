@@ -123,7 +123,8 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
   'clock.skewed': (event) => `This machine's clock is ${event.offsetMs} ms off the store's.`,
 }
 
-const ANOTHER_PROGRAM = "If it is another program, name one of them: cronce({ app: 'worker' })."
+const ANOTHER_PROGRAM =
+  "If it is another program, name one of them: cronce({ app: 'worker' }), or cronce start --app worker."
 
 const RETIRED: { readonly [Cause in EventOf<'schedule.retired'>['cause']]: (deployment: string) => string } = {
   dropped: (deployment) => `the newest deployment ${deployment} does not declare it`,

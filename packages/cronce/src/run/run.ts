@@ -25,7 +25,7 @@ export interface Run<Input = unknown, Tx = unknown> {
   ): Promise<Jsonified<Value>>
   /** Stable for the fire, whatever attempt asks; for payment gateways and others that take one. */
   idempotencyKey(step?: string): string
-  /** 0 to 1. Kept with the run, written at most once a second. */
+  /** A fraction from 0 to 1: 0.5, not 50. Kept with the run, written at most once a second. */
   progress(fraction: number, message?: string): void
   /** Kept with the run, up to 64 KB. */
   readonly log: RunLog

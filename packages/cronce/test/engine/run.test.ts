@@ -229,7 +229,8 @@ test('progress and log are kept with the run, while it runs and afterwards', asy
     run.log('begun')
     await clock.sleep(30_000)
     run.log.warn('slow')
-    run.progress(7)
+    run.progress(50)
+    run.progress(60)
   })
   await fleet.advance('1m10s')
   const during = (await fleet.operator.runs.list()).items[0]!
@@ -244,7 +245,7 @@ test('progress and log are kept with the run, while it runs and afterwards', asy
   assert.equal(after.progress?.fraction, 1)
   assert.deepEqual(
     after.log.map(({ message }) => message),
-    ['begun', 'slow'],
+    ['begun', 'slow', 'run.progress(50) was recorded as 1: it takes a fraction from 0 to 1; write 0.5.'],
   )
   fleet.end()
 })
