@@ -107,7 +107,7 @@ describe('cronce import crontab', () => {
     assert.match(text.stdout, /not translated \(web-1, line 4\): @reboot start/)
     const todo = findings.map(({ todo: what }: { todo: string }) => what).join('\n')
     assert.match(todo, /add hosts: 'each' if each server needs it.*--hosts each/)
-    assert.match(todo, /if so, add on: \{ host: 'web-1' \}/)
+    assert.match(todo, /if so, add on: \{ host \}/)
   })
 
   test('with --hosts each, every job of several crontabs runs where its line did', async (context) => {
