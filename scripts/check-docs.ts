@@ -28,6 +28,7 @@ const DOCS = [
   'packages/cronce/README.md',
   'packages/cli/README.md',
   'packages/checker/README.md',
+  'packages/conformance/README.md',
   'packages/server/README.md',
   'CONTRIBUTING.md',
   ...list('docs', '.md'),

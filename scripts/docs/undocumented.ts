@@ -8,6 +8,7 @@ const ENTRIES = [
   ...['index', 'cron', 'memory', 'node-cron', 'postgres', 'redis', 'signature', 'sqlite', 'testing'].map(
     (entry) => `packages/cronce/src/${entry}.ts`,
   ),
+  'packages/conformance/src/index.ts',
   'packages/server/src/index.ts',
 ]
 

@@ -24,7 +24,7 @@ import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts
  * A method that throws has an *unknown* outcome, unless the error says otherwise (`notApplied: true`): the caller finds out by
  * reading. `now` in an answer is the store's clock, which alone judges what is due and which lease has run out.
  *
- * Proof of a store: `cronce/testing`, `describeStore`.
+ * Proof of a store: `describeStore` of `@cronce/conformance`.
  */
 export interface Store<Tx = unknown> {
   readonly info: StoreInfo

@@ -394,3 +394,47 @@ test('a process that dies while it takes a job leaves it to the first app, once 
   }
   assert.equal(outcomes.size, 2, 'it dies before and after the new name is there')
 })
+
+test('an app that dies while it takes the names of a job is refused when it returns and the first app has the job again', async () => {
+  for (const id of IDS) {
+    for (const aliveMs of [70_000, 80_000, 110_000]) {
+      const fleet = await createFleet()
+      const first = await fleet.add(job('bill'), { app: 'shop', deployment: id('s1') })
+      await fleet.advance('90s')
+      const second = await fleet.add(job('invoice', 'bill'), { app: 'shop', deployment: id('s2') })
+      await stop(fleet, first)
+      await fleet.advance('2m')
+      await stop(fleet, second)
+      const crm = await fleet.add(job('bill', 'invoice'), { app: 'crm', deployment: id('c1') })
+      await fleet.advance(aliveMs)
+      crm.crash()
+      await fleet.add(job('invoice', 'bill'), { app: 'shop', deployment: id('s2') })
+      await fleet.advance('4m')
+      const before = ran(fleet, 'bill', 'invoice')
+      const again = await fleet.add(job('bill', 'invoice'), { app: 'crm', deployment: id('c1') })
+      await fleet.advance('5m')
+      assert.match(refusals(fleet, again).join(), /invoice/)
+      const after = ran(fleet, 'bill', 'invoice')
+      assert.equal(new Set(after).size, after.length, 'nothing ran twice')
+      assert.deepEqual(after.slice(0, before.length), before)
+      crashAll(fleet)
+    }
+  }
+})
+
+test('a refusal whose reason changes is reported again', async () => {
+  const fleet = await createFleet()
+  const shop = await fleet.add(job('bill'), { app: 'shop', deployment: 's1' })
+  await fleet.advance('90s')
+  const crm = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('1m')
+  const renamed = await fleet.add(job('charge', 'bill'), { app: 'shop', deployment: 's2' })
+  await stop(fleet, shop)
+  await fleet.advance('3m')
+  await stop(fleet, renamed)
+  await fleet.advance('5m')
+  const messages = refusals(fleet, crm)
+  assert.equal(new Set(messages).size, messages.length, 'each reason once')
+  assert.match(messages.at(-1)!, /charge/)
+  crashAll(fleet)
+})

@@ -1,6 +1,6 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
-import { hasContinued, isOldName } from '../../policy/deploy/continue-job.ts'
+import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
@@ -78,7 +78,7 @@ export function findElsewhere(wish: Wish, named: Named): Elsewhere | undefined {
   const last = lastOwnName(wish, named)
   if (last !== undefined) {
     const next = foreign.get(nextName(last) ?? '')
-    const isJob = next !== undefined && wish.otherNames.includes(next.id) && hasContinued(next, last)
+    const isJob = next !== undefined && wish.otherNames.includes(next.id)
     return isJob ? { state: next, isWanted: true, refusal: refuseLost(wish, next) } : undefined
   }
   const state = foreign.get(wish.was ?? '')

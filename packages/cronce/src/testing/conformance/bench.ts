@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+// By name: the types of `@cronce/conformance` must be those of the `cronce` that is installed.
+import type { Store, StoreSource } from 'cronce'
 import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { listFires, listRuns, type ViewQuery } from '../../store/list-views.ts'
-import type { ApplyOptions, ChangeResult, Page, Store, StoreSource } from '../../store/store.ts'
+import type { ApplyOptions, ChangeResult, Page } from '../../store/store.ts'
 import { beat, type Claim, claim, creation, decideIn, runOf, schedule } from './samples.ts'
 
 /** A store to be judged: at least one real one, empty or not; every rule works in a namespace of its own. */
