@@ -1,7 +1,7 @@
 import { CronceError } from '../errors.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
-/** What a code means to somebody who speaks HTTP. A scheduler outside tries again on 425, 429 and 5xx, and on nothing else. */
+/** The HTTP status of each error code. External schedulers retry on 425, 429 and 5xx only. */
 const STATUS: Readonly<Record<string, number>> = {
   FIRE_AUTH_MISSING: 401,
   FIRE_AUTH_INVALID: 401,
@@ -27,7 +27,7 @@ const STATUS: Readonly<Record<string, number>> = {
   CONTENTION: 503,
   // It is busy starting, stopping, or with what is due.
   ALREADY_STARTED: 503,
-  // Whoever set this up has to change something: until then it is no better, but nothing of it is lost.
+  // The operator must fix the configuration. External schedulers retry on 503, so no fire is lost meanwhile.
   SECRET_INVALID: 503,
   BODY_NOT_RAW: 503,
   BODY_INVALID: 400,
@@ -56,7 +56,7 @@ export interface Asker {
   readonly logger: Logger | undefined
 }
 
-/** Errors of ours become answers; what nobody expected is left to whoever called. */
+/** Answers a `CronceError`; throws any other error to the caller. */
 export function answerError(error: unknown, { isKnown, logger = stderrLogger }: Asker): Response {
   if (!(error instanceof CronceError)) throw error
   const { code, message, hint = null } = error

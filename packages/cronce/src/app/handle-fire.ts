@@ -25,7 +25,7 @@ export interface HandleFireOptions extends FireAuth {
 }
 
 export interface HandleFireParts extends FireRunner {
-  /** Is told what strangers must not be. @default stderr */
+  /** Gets the details that the response must not reveal. @default stderr */
   readonly logger?: Logger | undefined
 }
 

@@ -216,7 +216,7 @@ function readWas(id: string, was: unknown): string | undefined {
   )
 }
 
-/** Refused when it is declared; a schedule that somebody else made for the job is found out when it runs. */
+/** Declarations are refused at once; a schedule that another process made for the job is refused when it runs. */
 export function notTransactional(job: string): CronceError {
   const error = optionConflict(
     `Job ${JSON.stringify(job)} can't be exactly-once, which only a function can be: its transaction is of this process.`,

@@ -24,7 +24,7 @@ import { WaitingLine } from './waiting-line.ts'
 
 /** Options of `app.lock()` and `app.tryLock()`. */
 export interface LockOptions {
-  /** How long to wait while somebody else has it, up to a day; 0: not at all. @default '30s' */
+  /** How long to wait while another caller holds the lock, up to a day; 0: not at all. @default '30s' */
   readonly wait?: Duration | undefined
   /** Gives up waiting, and aborts `lock.signal`. */
   readonly signal?: AbortSignal | undefined
@@ -130,7 +130,7 @@ class LockSections<Tx> {
     if (isKept && finished.kind === 'done') return { acquired: true, value: finished.value }
     if (isKept && finished.kind === 'threw') throw finished.error
     throw new CronceError('LOCK_LOST', `The lock ${JSON.stringify(name)} was lost before its section ended.`, {
-      hint: 'Somebody else may have been in it: check lock.token where you write, and stop when lock.signal is aborted.',
+      hint: 'Another process may have held it meanwhile: check lock.token where you write, and stop when lock.signal is aborted.',
       ...(finished.kind === 'threw' ? { cause: finished.error } : {}),
     })
   }

@@ -4,7 +4,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** What PM2 waits between the signal and SIGKILL if neither the ecosystem file nor its daemon says otherwise. */
 const DEFAULT_KILL_MS = '1600'
-/** What a stop takes beyond `drain`: aborted runs may react, and the store is told. */
+/** Time that a stop needs beyond `drain`: aborted runs may react, and the store is updated. */
 const BEYOND_DRAIN_MS = 5_000
 
 /** Under PM2: a warning if PM2 kills the process before its runs may have finished; else `null`. */

@@ -3,7 +3,7 @@ import { counted } from '../words.ts'
 import type { DeclaredJob } from './job.ts'
 import type { StopSignal } from './signals.ts'
 
-/** So many names are repeated in a line. */
+/** How many names a line lists. */
 const NAMED = 3
 
 interface Started {

@@ -23,7 +23,7 @@ export interface TriggerNowOptions<Tx = unknown> extends Authored {
   readonly dedupe?: string | undefined
   /** `ignore`: start whatever else is active. @default 'honour' */
   readonly overlap?: 'honour' | 'ignore' | undefined
-  /** The user's own transaction on the same database. Nothing is told to listeners, since it may not commit. */
+  /** The caller's transaction on the same database. No event is emitted, since it may not commit. */
   readonly tx?: Tx | undefined
 }
 
