@@ -10,9 +10,9 @@ export const REASONS = {
   failed: [
     /** The handler threw, and no retry is left or wanted. */
     'error',
-    /** The handler was still at it when its time was up. */
+    /** The handler was still running when its time was up. */
     'timeout',
-    /** A durable step was begun by an earlier run and nobody knows how it ended. */
+    /** An earlier run began a durable step, and its outcome is unknown. */
     'step-unknown',
     /** A retry would have begun after the fire's deadline. */
     'retry-too-late',

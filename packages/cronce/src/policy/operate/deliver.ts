@@ -24,8 +24,8 @@ export interface ByItself {
 }
 
 /**
- * Somebody outside says that an instant of the schedule is due. It is the same fire as if the schedule had come to it itself:
- * whoever says it a second time finds it on record. The caller has looked, and found no record of it.
+ * An external scheduler says that an instant of the schedule is due. It is the same fire that the schedule itself would plan, so a
+ * second delivery finds it on record. The caller has already checked that there is no record of it.
  */
 export function deliver(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal | ByItself {
   const refusal = refuse(state, dueAt, context.now)
