@@ -4,7 +4,7 @@ import type { Decision } from '../../policy/decision.ts'
 
 /**
  * The schedules whose runs are here, as this instance wrote them last. A settlement that is decided on one of them and
- * written by compare-and-set needs no reading first: if the version still is that one, nobody else has changed it.
+ * written by compare-and-set needs no reading first: if the version is unchanged, no peer has changed the schedule.
  * As many as there are runs here, and no more.
  */
 export interface KnownStates {

@@ -5,7 +5,7 @@ import { describeError } from '../describe-error.ts'
 /** What is known of an end that could not be written. */
 export interface Suspect {
   readonly settlement: Settlement
-  /** It is written with so many others at most: fewer each time that they could not be written together. */
+  /** The largest batch that it may be part of: smaller after each batch that could not be written. */
   most: number
   /** How often it was refused although it was alone. */
   refusals: number
@@ -46,7 +46,7 @@ function isRefusal(error: unknown): boolean {
   return isOfLanguage(error) || describeError(error).code === 'STORE_REFUSED'
 }
 
-/** Thrown before anything was sent. Those with a cause are somebody's words for something else: fetch throws one when there is no server. */
+/** Thrown before anything was sent. Errors with a cause wrap another problem: fetch throws a TypeError when there is no server. */
 function isOfLanguage(error: unknown): boolean {
   return (error instanceof RangeError || error instanceof TypeError) && error.cause === undefined
 }

@@ -128,7 +128,7 @@ export async function settleIdentity(
   const current = await identify(database, schema, warn)
   const { systemId, databaseId, timeline } = current
   const values = [systemId ?? '', databaseId, timeline === null ? '' : String(timeline), adopt ? 'adopt' : '']
-  // Beaten twice means that twice somebody changed it: then there is something new to judge.
+  // Each lost race means that another process changed the row, so there is something new to judge.
   for (let look = 0; look < 10; look++) {
     const answer = await settle(database, schema, values)
     if (answer === null) continue
@@ -137,7 +137,8 @@ export async function settleIdentity(
     if (copied && !adopt) throw copiedError(database, stored, current)
     if (!copied && !isPromoted(stored, current)) return epoch
     if (!won) continue
-    if (copied) warn('STORE_ADOPTED', `${database.name} was taken over: epoch ${epoch}, and nobody of before lives.`)
+    if (copied)
+      warn('STORE_ADOPTED', `${database.name} was taken over: epoch ${epoch}. All earlier instances count as dead.`)
     else warn('STORE_PROMOTED', promotedWords(database, stored.timeline!, timeline!, epoch))
     return epoch
   }
@@ -146,7 +147,7 @@ export async function settleIdentity(
   })
 }
 
-/** `null`: somebody else was at it, and the database has stricter transactions than ours need. */
+/** `null`: a serialization conflict with another process. The database's default isolation level is stricter than ours needs. */
 async function settle(database: Database, schema: string, values: readonly string[]): Promise<Answer | null> {
   try {
     return JSON.parse(await database.ask(settleStatement(schema), values)) as Answer

@@ -84,7 +84,7 @@ function anyQuery(tx: TransactionLike): QueryIn | null {
 
 const listenedTo = new WeakSet<object>()
 
-/** Pools of pg stop to listen while a client is in use, and a lost connection that nobody listens to ends the process. */
+/** A pg pool stops listening while a client is in use, and an `error` event without a listener would end the process. */
 function listenToErrors(client: TransactionLike): void {
   if (typeof client.on !== 'function' || listenedTo.has(client)) return
   listenedTo.add(client)

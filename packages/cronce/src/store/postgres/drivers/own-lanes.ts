@@ -39,7 +39,7 @@ export class OwnLanes implements Lanes {
   }
 
   async take(use: Use, deadline: Deadline): Promise<Connection> {
-    // Whoever waits has its turn first. A newcomer may be faster than one who was just woken, who then stays the first.
+    // Waiting callers go first. A newcomer may overtake one that was just woken, which then stays first in the queue.
     if (this.#queue.some((waiter) => waiter.use === use)) await this.#turn(use, deadline, 'last')
     while (!this.#isClosed && !this.#mayTake(use)) await this.#turn(use, deadline, 'first')
     if (this.#isClosed) throw closed(this.#name)
