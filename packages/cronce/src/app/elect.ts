@@ -67,9 +67,13 @@ export function makeElections<Tx>(parts: ExclusiveParts<Tx>, logger: Logger, isS
     elect(name, options) {
       const id = readName('election', name, NAME_LIMIT)
       if (candidates.has(id)) {
-        throw new CronceError('ELECTION_EXISTS', `This app stands for ${JSON.stringify(id)} already.`, {
-          hint: 'Keep what elect() returned, or resign() first.',
-        })
+        throw new CronceError(
+          'ELECTION_EXISTS',
+          `This app is already a candidate in the election ${JSON.stringify(id)}.`,
+          {
+            hint: 'Keep what elect() returned, or resign() first.',
+          },
+        )
       }
       const candidate = new Candidate(parts, logger, id, readCallbacks(options), {
         forget: () => candidates.delete(id),
@@ -162,7 +166,7 @@ class Candidate<Tx> implements Election {
         // No wake-up reaches a candidate that may not lead right now, so it checks more often.
         if (begun.kind === 'unable') tries = Math.min(tries, UNABLE_TRIES)
       } catch (error) {
-        this.#logger.warn(`Standing for ${this.name} failed: ${describeError(error).message}`)
+        this.#logger.warn(`The candidacy for ${this.name} failed: ${describeError(error).message}`)
       }
       await untilNext(this.#parts, engine, patienceMs(tries, this.#parts.random, LONGEST_MS), since, resigned)
     }
@@ -218,7 +222,8 @@ class Candidate<Tx> implements Election {
   async #unlessLonger(ms: number, doing: Promise<void>): Promise<void> {
     const over = new AbortController()
     const late = this.#parts.sleep(ms, over.signal).then(() => {
-      if (!over.signal.aborted) this.#logger.warn(`onLost of ${this.name} takes longer than ${ms} ms: others may lead.`)
+      if (!over.signal.aborted)
+        this.#logger.warn(`onLost of ${this.name} takes longer than ${ms} ms: a peer may already lead.`)
     })
     await Promise.race([doing, late])
     over.abort()

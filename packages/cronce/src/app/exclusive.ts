@@ -57,7 +57,7 @@ export function patienceMs(tries: number, random: () => number, longestMs = LONG
   return Math.min(longestMs, SHORTEST_MS * 2 ** Math.min(tries, 20)) * (0.5 + random())
 }
 
-/** Whatever rings, and however often: between two questions of one who waits. */
+/** The least time between two looks of a waiting caller, however many wake-ups arrive. */
 const APART_MS = 50
 
 /**

@@ -51,7 +51,7 @@ export function answerJson(status: number, body: unknown, headers: Readonly<Reco
 }
 
 export interface Asker {
-  /** Has shown a token or a signature. Strangers are not told what is wrong here. */
+  /** The caller sent a valid token or signature. Other callers get no details of a problem. */
   readonly isKnown: boolean
   readonly logger: Logger | undefined
 }
@@ -74,9 +74,12 @@ export function answerError(error: unknown, { isKnown, logger = stderrLogger }: 
   )
 }
 
-const UNTOLD = { message: 'Nothing can be taken here now.', hint: 'Try again later; the log here says why.' }
+const UNTOLD = {
+  message: 'Requests cannot be accepted right now.',
+  hint: 'Try again later; the log of this process says why.',
+}
 
-/** What each logger has been told: strangers can ask as often as they like. */
+/** Messages that each logger already got: callers without a token can repeat a request as often as they like. */
 const told = new WeakMap<Logger, Set<string>>()
 const MOST_TOLD = 100
 
@@ -89,7 +92,7 @@ function tellOnce(logger: Logger, message: string): void {
 }
 
 export function methodRefused(request: Request, allowed: string): CronceError {
-  return new CronceError('METHOD_REFUSED', `${request.method.slice(0, 20)} means nothing here.`, {
+  return new CronceError('METHOD_REFUSED', `The method ${request.method.slice(0, 20)} is not allowed here.`, {
     hint: `Use ${allowed}.`,
   })
 }

@@ -7,7 +7,7 @@ import type { Authenticated } from './handle-fire-auth.ts'
 /** The fire that a delivery names. */
 export interface FireIdentity {
   readonly schedule: string
-  /** The instant, an id of theirs, or whatever instant is near. */
+  /** The due time, the caller's id of the fire, or `auto` for the nearest instant. */
   readonly when: { readonly dueAt: number } | { readonly id: string } | 'auto'
   readonly input: Json | undefined
 }

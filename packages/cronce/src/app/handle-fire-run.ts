@@ -25,7 +25,7 @@ const LONGEST_WAIT_MS = 60_000
 /** For what waits for something else than a time. */
 const LOOK_AGAIN_MS = 5_000
 
-/** Refused by what the store knows, while the code that is running here may declare something else: then it must be told first. */
+/** Refusals that rest on the stored schedules. The code in this process may declare others, so it deploys and tries again. */
 const UNTOLD: ReadonlySet<string> = new Set([
   'SCHEDULE_NOT_FOUND',
   'SCHEDULE_RETIRED',

@@ -109,7 +109,7 @@ async function nearestOf(client: Client, schedule: string, { time, toleranceMs }
   const near = data === null ? 'has no trigger' : `has no instant that could be meant by ${new Date(now).toISOString()}`
   throw new CronceError(
     'DUE_UNKNOWN',
-    `Which fire is due can't be told: the schedule ${JSON.stringify(schedule)} ${near}.`,
+    `It is unclear which fire is due: the schedule ${JSON.stringify(schedule)} ${near}.`,
     {
       hint: 'Say which one: add due=<instant> or id=<text> to the delivery.',
     },

@@ -110,7 +110,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
   const called = handlerOf<Tx>(id, target.handler, handler)
   const { schema, retry, was, hosts, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
-    throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
+    throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is not a Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
     })
   }

@@ -10,7 +10,7 @@ export interface LazyStore<Tx> {
   readonly close: () => Promise<void>
 }
 
-/** What is said to those who ask when it is closed. */
+/** The error of calls while the store is closed. */
 export interface ClosedWords {
   readonly message: string
   readonly hint: string

@@ -208,11 +208,11 @@ function resultFrom(key: string, finished: Finished<Json>): Looked['result'] {
   if (finished.kind === 'threw') throw finished.error
   if (finished.kind === 'unbegun') return null
   throw new CronceError('LOCK_LOST', `The process was stopped or cut off while it did ${JSON.stringify(key)}.`, {
-    hint: 'Call again: what is on record about it decides.',
+    hint: 'Call again: the recorded result decides.',
   })
 }
 
-/** As a step of the run, so that it is on record whether it was begun, and what it came to. */
+/** Runs `work` as a step of the run, so that its beginning and its result are on record. */
 async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknown, { rerun }: Options): Promise<Json> {
   let isWorking = false
   const marked = async (): Promise<unknown> => {
@@ -264,8 +264,8 @@ function nested(key: string): CronceError {
 }
 
 function resultLost(key: string): CronceError {
-  return new CronceError('STEP_UNKNOWN', `${JSON.stringify(key)} was done, and the store has lost what it came to.`, {
-    hint: 'Find out what it came to; if it may happen twice, call with { rerun: true }.',
+  return new CronceError('STEP_UNKNOWN', `${JSON.stringify(key)} was done, but the store has lost its result.`, {
+    hint: 'Find out the result; if the work may happen twice, call with { rerun: true }.',
   })
 }
 

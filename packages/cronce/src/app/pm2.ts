@@ -13,7 +13,7 @@ export function pm2Warning({ pm_id, kill_timeout, PM2_KILL_TIMEOUT }: Environmen
   const killMs = Number(kill_timeout ?? PM2_KILL_TIMEOUT ?? DEFAULT_KILL_MS)
   if (!(killMs <= drainMs)) return null
   return (
-    `PM2 kills this process ${killMs} ms after it has told it to stop, but drain lets runs finish for ${drainMs} ms. ` +
+    `PM2 kills this process ${killMs} ms after the stop signal, but drain lets runs finish for ${drainMs} ms. ` +
     `Set kill_timeout: ${drainMs + BEYOND_DRAIN_MS} in the ecosystem file, or a shorter drain.`
   )
 }

@@ -52,7 +52,7 @@ function inWords(ms: number): string {
 
 interface Stopping {
   readonly drainMs: number
-  /** What told the process to stop; `null`: its own code did. */
+  /** The signal that stopped the process; `null`: its own code did. */
   readonly signal: StopSignal | null
   /** Whether there is a keyboard. */
   readonly isTerminal: boolean

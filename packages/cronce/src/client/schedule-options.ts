@@ -39,7 +39,7 @@ export interface PolicyOptions {
   readonly retry?: number | RetryOptions | undefined
   /** How long a run may take. @default none */
   readonly timeout?: Duration | TimeoutOptions | undefined
-  /** Start up to so much later, so that not everything starts at once. @default 0 */
+  /** Start up to this much later, so that not all fires start at once. @default 0 */
   readonly jitter?: Duration | JitterOptions | undefined
   /** Pause the schedule after this number of failed fires in a row. @default never */
   readonly pauseAfter?: number | undefined
@@ -166,18 +166,18 @@ export interface EverySpec {
   readonly anchor?: When | undefined
 }
 
-/** What becomes of a fire while an earlier one is active. */
+/** What happens to a fire while an earlier one is active. */
 export interface OverlapOptions {
   readonly kind: OverlapPolicy['kind']
   /** 1 to 1,000. */
   readonly limit?: number | undefined
 }
 
-/** What becomes of late fires. */
+/** What happens to late fires. */
 export interface MisfireOptions {
-  /** So late is still on time; up to the window. @default '10s' */
+  /** Fires up to this late count as on time; at most the window. @default '10s' */
   readonly grace?: Duration | undefined
-  /** What becomes of what is later. @default 'latest' */
+  /** Which of the later fires run. @default 'latest' */
   readonly late?: MisfirePolicy['late'] | undefined
   /** The most late fires that run when `late` is `all`, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined

@@ -39,7 +39,7 @@ export interface ScheduleFilter {
 export interface PauseOptions extends Authored {
   /** When the pause ends by itself. @default never: until it is resumed */
   readonly until?: When | undefined
-  /** What becomes of the instants that fall into it: none, the latest, or all of them run. @default 'skip' */
+  /** Which instants of the pause run when it ends: none, the latest, or all. @default 'skip' */
   readonly missed?: MissedChoice | undefined
 }
 

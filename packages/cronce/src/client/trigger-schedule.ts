@@ -66,7 +66,7 @@ export async function triggerSchedule<Tx>(
       if (known !== null) return null
       const decision = triggerNow(state, command, context)
       if (!('refused' in decision)) return decision
-      // What was asked for may have been done before whatever is in the way now.
+      // An earlier call with the same key may have succeeded before the schedule began to refuse triggers.
       known = key === undefined ? null : await findByNonce(parts, id, key)
       if (known === null) throw refusalError(decision)
       return null

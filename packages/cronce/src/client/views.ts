@@ -63,7 +63,7 @@ export interface PauseView {
   readonly untilAt: number | null
   readonly note: string | null
   readonly author: string | null
-  /** What becomes of the instants that fell into it. */
+  /** Which instants of the pause run when it ends. */
   readonly missed: MissedChoice
 }
 

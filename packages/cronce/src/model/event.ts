@@ -95,8 +95,8 @@ export type CronceEvent =
   /** A retired schedule is declared again, and fires again. */
   | ({ readonly type: 'schedule.returned'; readonly retiredAt: Instant } & AboutSchedule)
   /**
-   * The newest deployment of the app does not declare it, but live processes of older deployments do: it is retired in `retireInMs`. Told
-   * by a process of the newest deployment and by every process that declares it.
+   * The newest deployment of the app does not declare it, but live processes of older deployments do: it is retired in `retireInMs`.
+   * Emitted by a process of the newest deployment and by every process that declares it.
    */
   | ({
       readonly type: 'schedule.contested'

@@ -85,7 +85,7 @@ export const START_CAUSES = [
 /** Why a run started later than its grace. */
 export type StartCause = (typeof START_CAUSES)[number]
 
-/** How a run or a fire ended. `detail` is for people: an error's message, the run that was in the way. */
+/** How a run or a fire ended. `detail` is for people: an error's message, or the run that blocked it. */
 export interface Ending {
   readonly outcome: Outcome
   readonly reason: Reason

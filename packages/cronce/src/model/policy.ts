@@ -28,7 +28,7 @@ export interface OverlapPolicy {
 export interface MisfirePolicy {
   /** So late is still on time. */
   readonly graceMs: number
-  /** What becomes of what is later. */
+  /** Which fires beyond the grace run. */
   readonly late: 'skip' | 'latest' | 'all'
   /** The most late fires that run when `late` is `all`: the latest ones. */
   readonly limit: number
@@ -96,7 +96,7 @@ export const DEFAULT_POLICY: Policy = {
 /** Only what differs from the default is stored: of a million schedules, most say nothing. */
 export type PolicyChoices = { readonly [Name in keyof Policy]?: Policy[Name] }
 
-/** Choices are data that never changes, and most schedules are asked for theirs again and again. */
+/** Cached: choices never change, and the policy of a schedule is needed again and again. */
 const known = new WeakMap<PolicyChoices, Policy>()
 
 export function policyOf(choices: PolicyChoices): Policy {

@@ -108,7 +108,7 @@ export interface Pause {
   readonly until: Instant | null
   readonly note: string | null
   readonly author: string | null
-  /** What becomes of the instants of the pause when it ends by itself. */
+  /** Which instants of the pause run when it ends by itself. */
   readonly missed: MissedChoice
 }
 

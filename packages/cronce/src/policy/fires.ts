@@ -63,7 +63,7 @@ export function changeFire(draft: Draft, fire: OpenFire, changed: OpenFire): voi
   set(draft, {})
 }
 
-/** The fire is over: on record, counted, and told. */
+/** Ends the fire: records it, counts it and emits the event. */
 export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
   endTurn(draft, fire)
   draft.open.splice(demandPlace(draft, fire), 1)
@@ -115,7 +115,7 @@ export function endUnrun(draft: Draft, record: FireRecord, end: Ending): void {
   })
 }
 
-/** Only the run ends; what becomes of its fire is decided by the caller. */
+/** Ends only the run; the caller decides whether its fire ends or is retried. */
 export function endRun(
   draft: Draft,
   fire: RunningFire,

@@ -11,7 +11,7 @@ export interface KnownStates {
   /** A decision of this instance was applied. */
   applied(decision: Decision): void
   find(schedule: string): KnownState | undefined
-  /** A run that `applied` told of is gone from here. */
+  /** A run that was passed to `applied` has left this instance. */
   released(schedule: string): void
 }
 

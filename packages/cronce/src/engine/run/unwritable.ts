@@ -13,14 +13,12 @@ export interface Suspect {
   bare: Settlement | null
 }
 
-/** Refused so often although it is alone, it is written bare. */
+/** After this number of refusals on its own, a settlement is written without its result and error. */
 const REFUSALS = 2
 
 /**
- * These could not be written. If that may be for one of them it must not keep the others from being written: fewer at a time, until it
- * is alone; then it comes last. Only what is refused for what it contains is written without its result and error: all else may
- * pass by itself, and a result that was dropped is gone. If that can't be written either, so be it: all of it is tried again, like
- * everything that the store fails at.
+ * A batch could not be written. One settlement may be the cause and must not block the rest: smaller batches until it is alone,
+ * then it comes last. Only if the store refuses its content is it written without result and error, since those are then lost.
  */
 export function setApart(left: readonly Suspect[], error: unknown): 'again' | 'at once' | 'last' {
   const wasBare = left.some(({ bare }) => bare !== null)

@@ -14,7 +14,7 @@ import { markOf, seriesOf } from '../plan/series.ts'
 import { recordOf } from '../records.ts'
 import { refuseFull, refuseOld, refuseRetired } from '../refusals.ts'
 
-/** Clocks of those who deliver may be ahead by so much; what is further ahead is a mistake. */
+/** How far ahead the clock of an external scheduler may be; a due time further ahead is refused as a mistake. */
 export const AHEAD_MS = 60_000
 const DAY_MS = 86_400_000
 

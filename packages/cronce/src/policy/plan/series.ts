@@ -26,7 +26,7 @@ export function seriesOf(id: string, definition: Definition): Series {
   }
 }
 
-/** False for a time zone, or a kind of trigger, that only a newer runtime knows: its instants can't be told here. */
+/** False for a time zone, or a kind of trigger, that only a newer runtime knows: this runtime cannot compute its instants. */
 export function canRead({ trigger: data }: Definition): boolean {
   try {
     if (data !== null) trigger(data)

@@ -138,7 +138,7 @@ const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: str
     (name, text) => [
       'STORE_TIMEOUT',
       `${name} cancelled a statement: ${text}.`,
-      'Look for a low statement_timeout, or for who cancels statements.',
+      'Check for a low statement_timeout, or for a user or tool that cancels statements.',
     ],
   ],
   [

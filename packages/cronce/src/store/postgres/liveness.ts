@@ -4,7 +4,7 @@ import type { Database, Session } from './database.ts'
 /** The longest that a probe waits for a session to end. */
 const PROBE_MS = 3_000
 
-/** Who has begun to hold runs is watched after at most this time. */
+/** The longest until an instance that begins to hold runs is watched. */
 const LOOK_MS = 500
 
 /** How often the lock of a new peer is looked at: it may not be taken yet. */

@@ -1,7 +1,7 @@
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { DueQuery } from '../store.ts'
 
-/** So often a look leaves nothing out: what others wrote with a time long past is found by then. */
+/** How often a look starts from the beginning, to find rows that peers wrote with a time long past. */
 const WHOLE_MS = 2_000
 /** Rows written a moment ago may not have been committed yet at the time of the look. */
 const MARGIN_MS = 2_000

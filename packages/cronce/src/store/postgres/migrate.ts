@@ -36,7 +36,7 @@ export interface MigrationProgress extends MigrationEntry {
 }
 
 export interface UpOptions {
-  /** Who is given what they need, also where nothing is to be migrated. */
+  /** Roles that get their grants, even if there is nothing to migrate. */
   readonly roles?: Roles | undefined
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
   readonly migrations?: readonly Migration[] | undefined

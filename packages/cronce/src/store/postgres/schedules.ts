@@ -97,7 +97,7 @@ export class Definitions {
     return this.#newest
   }
 
-  /** The ids of those that the answer needs, did not bring along, and that were not read in this epoch. */
+  /** The ids of definitions that the answer needs but does not contain, and that were not read in this epoch. */
   missing({ states, epoch, definitions }: StatesAnswer): number[] {
     if (epoch !== this.#epoch) {
       this.#rows.clear()

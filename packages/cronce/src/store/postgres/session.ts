@@ -220,7 +220,7 @@ export class OwnSession implements Session {
     if (!this.isHolding()) await this.#tryTo((connection) => this.#takeLocks(connection))
   }
 
-  /** Of those seen held before, the ones that are free. Shared, so that two who look don't take each other for the holder. */
+  /** The locks that were held before and are free now. Uses shared locks, so that two peers do not mistake each other for the holder. */
   async #findFree(locks: readonly bigint[]): Promise<readonly bigint[]> {
     const isFree = 'case when pg_try_advisory_lock_shared(k) then pg_advisory_unlock_shared(k) else false end'
     const list = `array[${locks.join(',')}]::bigint[]`
@@ -275,7 +275,7 @@ function call(listener: () => void): void {
   try {
     listener()
   } catch {
-    // It has been told all the same.
+    // The session does not depend on its listeners.
   }
 }
 

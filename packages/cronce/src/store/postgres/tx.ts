@@ -6,8 +6,8 @@ import { isPgPool } from './drivers/pool-lanes.ts'
 export type QueryIn = (text: string, values: readonly string[]) => Promise<readonly Row[]>
 
 /**
- * How to run statements in this transaction object. Told by its shape: none of these libraries is ours to import, and what
- * they have in common is the server.
+ * How to run statements in this transaction object. Recognized by its shape, since cronce does not import any of these
+ * libraries.
  */
 export function queryIn(tx: unknown): QueryIn {
   if ((typeof tx !== 'object' && typeof tx !== 'function') || tx === null) throw notOpen('tx is no transaction.')

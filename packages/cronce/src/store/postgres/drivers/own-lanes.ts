@@ -16,7 +16,7 @@ interface Waiter {
 
 /**
  * A few connections of our own, opened when they are needed. Transactions never take the last one: however long users keep
- * theirs open, beats go on.
+ * theirs open, heartbeats go on.
  */
 export class OwnLanes implements Lanes {
   readonly #name: string
@@ -74,7 +74,7 @@ export class OwnLanes implements Lanes {
   }
 
   #takeIdle(use: Use): Connection | undefined {
-    // Users keep to theirs as far as possible.
+    // Prefer a connection that transactions have used for a transaction, and any other for our own statements.
     const at = this.#idle.findLastIndex((connection) => this.#used.has(connection) === (use === 'transaction'))
     return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
   }
