@@ -218,7 +218,7 @@ class Candidate<Tx> implements Election {
     this.#isLosing = false
   }
 
-  /** Limits how long a stop waits for a leader that does not return. */
+  /** Limits how long the end of a term waits for `onLost`, so that the next leader is not held up forever. */
   async #unlessLonger(ms: number, doing: Promise<void>): Promise<void> {
     const over = new AbortController()
     const late = this.#parts.sleep(ms, over.signal).then(() => {

@@ -79,7 +79,7 @@ function failureOf(event: CronceEvent): string | null {
     case 'schedule.failed':
       return `${event.schedule} can't be planned here: ${event.error.message}`
     case 'fire.ended':
-      // A leader that died is reported elsewhere, and a peer takes over.
+      // No line for a leader's term: `instance.died` reports the death, and a peer takes over.
       return event.outcome === 'abandoned' && event.job !== LEADER_JOB
         ? `${about(event)} was abandoned: ${event.reason}.`
         : null

@@ -212,7 +212,7 @@ export class Instance<Tx = unknown> {
     const core = this.#core
     // What was given up is yet to be handed back: left behind, it would count as a crash.
     await this.#within(LEAVE_MS, this.quiet())
-    // Stop the loops first: the store would refuse a renewal after the leave, and it would look like a lost lease.
+    // Stop the loops first: the store would answer a renewal that crosses the leave as if this instance had been declared dead.
     core.stop()
     this.#unwatch()
     for (const alarm of [core.claimAlarm, core.beatAlarm, core.keepAlarm, core.trustAlarm]) alarm.ring()

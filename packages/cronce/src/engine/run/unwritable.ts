@@ -18,7 +18,7 @@ const REFUSALS = 2
 
 /**
  * A batch could not be written. One settlement may be the cause and must not block the rest: smaller batches until it is alone,
- * then it comes last. Only if the store refuses its content is it written without result and error, since those are then lost.
+ * then it comes last. Only if its content is refused is it written without result and error: dropping those cannot be undone.
  */
 export function setApart(left: readonly Suspect[], error: unknown): 'again' | 'at once' | 'last' {
   const wasBare = left.some(({ bare }) => bare !== null)

@@ -74,7 +74,7 @@ export class OwnLanes implements Lanes {
   }
 
   #takeIdle(use: Use): Connection | undefined {
-    // Prefer a connection that transactions have used for a transaction, and any other for our own statements.
+    // Reuse connections for what they served before: a connection must be reset between a transaction and our statements.
     const at = this.#idle.findLastIndex((connection) => this.#used.has(connection) === (use === 'transaction'))
     return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
   }
