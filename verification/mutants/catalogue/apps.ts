@@ -344,6 +344,13 @@ export const APP_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'half-done-rename-to-an-earlier-name-not-undone',
+    rule: 'P1, rule 42',
+    breaks: 'The same, if the job had the new name in an earlier release.',
+    edits: [edit('engine/deploy/gone-on.ts', 'return holderOf([state, next]) === state', 'return false')],
+    caughtBy: between('a rename that stopped half-way is undone also if the other app had the new name before'),
+  },
+  {
     name: 'finished-rename-undone',
     rule: 'P1, rule 42',
     breaks: 'An old name repeats instants that the job has run under a name that was removed since.',

@@ -430,6 +430,44 @@ test('a rename that stopped half-way in another app is undone: the first app pla
   }
 })
 
+test('a rename that stopped half-way is undone also if the other app had the new name before', async () => {
+  for (const id of IDS) {
+    const fleet = await createFleet()
+    let crm = await fleet.add(job('bill'), { app: 'crm', deployment: id('c1') })
+    for (const [release, declare] of [
+      ['c2', job('invoice', 'bill')],
+      ['c3', job('bill')],
+    ] as const) {
+      await fleet.advance('90s')
+      await stop(fleet, crm)
+      crm = await fleet.add(declare, { app: 'crm', deployment: id(release) })
+    }
+    await fleet.advance('90s')
+    await stop(fleet, crm)
+    const half = fleet.make(job('invoice', 'bill'), { app: 'crm', deployment: id('c4') })
+    half.at('declare:sent', () => half.crash())
+    half.app.start().catch(() => {})
+    await fleet.advance('5s')
+    const states = await Promise.all(['bill', 'invoice'].map((name) => fleet.operator.schedules.get(name)))
+    assert.deepEqual(
+      states.map(({ state, retirements }) => [state, retirements.at(-1)?.renamedTo]),
+      [
+        ['retired', 'invoice'],
+        ['retired', 'bill'],
+      ],
+    )
+    await fleet.add(job('bill'), { app: 'shop', deployment: id('v1') })
+    await fleet.advance('5m')
+    assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'crm'])
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, minute(fleet)), 'none lost, none twice')
+    const again = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: id('c4') })
+    await fleet.advance('3m')
+    assert.match(refusals(fleet, again).join(), /belongs to the app shop/)
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, minute(fleet)))
+    crashAll(fleet)
+  }
+})
+
 test('a job that went on in a third app, and was removed there, is not repeated under the old name', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()

@@ -1,5 +1,6 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import { hasContinued, isOldName } from '../../policy/deploy/continue-job.ts'
+import { holderOf } from '../../policy/deploy/job-names.ts'
 import { markOf } from '../../policy/plan/series.ts'
 import { listFires } from '../../store/list-views.ts'
 import type { Core } from '../core.ts'
@@ -16,7 +17,10 @@ export async function isHalfRenamed(
   state: ScheduleState,
   schedules: readonly ScheduleState[],
 ): Promise<boolean> {
-  if (!isOldName(state) || hasNext(state, schedules)) return false
+  if (!isOldName(state)) return false
+  const next = findNext(state, schedules)
+  // The job may have had the next name before.
+  if (next !== undefined) return holderOf([state, next]) === state
   return !(await hasGoneOn(core, state, schedules))
 }
 
@@ -26,7 +30,7 @@ export async function isHalfRenamed(
  */
 export async function hasGoneOn(core: Core, old: ScheduleState, schedules: readonly ScheduleState[]): Promise<boolean> {
   const name = nextName(old)
-  if (name === undefined || hasNext(old, schedules)) return false
+  if (name === undefined || findNext(old, schedules) !== undefined) return false
   const next = schedules.find(({ id }) => id === name)
   if (next !== undefined && hasContinued(next, old)) return true
   // What a removed schedule has planned is on record. What a later schedule of the name has planned says nothing.
@@ -38,9 +42,9 @@ export async function hasGoneOn(core: Core, old: ScheduleState, schedules: reado
   return items.length > 0
 }
 
-/** Whether the app of an old name has the next name, too. */
-function hasNext(old: ScheduleState, schedules: readonly ScheduleState[]): boolean {
+/** The schedule of the next name, if the app of the old one has it. */
+function findNext(old: ScheduleState, schedules: readonly ScheduleState[]): ScheduleState | undefined {
   const { source } = old
   const name = nextName(old)
-  return source.kind === 'code' && schedules.some((next) => next.id === name && isOf(next, source.app))
+  return schedules.find((next) => next.id === name && source.kind === 'code' && isOf(next, source.app))
 }
