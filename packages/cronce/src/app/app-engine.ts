@@ -52,7 +52,7 @@ function settingsOf<Tx>({ resolved, around, jobs }: AppCore<Tx>): EngineSettings
 }
 
 function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>): EngineParts<Tx> {
-  const { resolved, around, events, emit, jobs, middleware } = core
+  const { resolved, around, events, emit, meters, jobs, middleware } = core
   const { clock, random, newId, sync, told } = around
   const engineJobs = [...jobs.values()].map((job) => engineJob(job, middleware, resolved.namespace))
   return {
@@ -62,6 +62,7 @@ function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>): EngineParts<Tx> {
     newId,
     emit,
     hears: (type) => told !== null || events.hears(type),
+    meters,
     sync,
     jobs: new Map(engineJobs.map((job) => [job.name, job])),
   }

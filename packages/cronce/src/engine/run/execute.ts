@@ -98,6 +98,7 @@ function callHandler<Tx>(
   // It was given up before it started.
   if (hasEnded) return
   run.isExecuting = true
+  measureStart(core, run)
   let value: unknown
   try {
     value = job.execute(runHandle(core, run, notes))
@@ -111,6 +112,16 @@ function callHandler<Tx>(
       (error: unknown) => end({ kind: 'threw', error }),
     )
   } else end({ kind: 'returned', value })
+}
+
+/** Locks, terms and keys have no due time that they could be late for. */
+function measureStart<Tx>({ parts: { meters }, time }: Core<Tx>, { started, exclusive }: ExecutedRun): void {
+  if (meters.length === 0 || exclusive !== null) return
+  const { job, startedAt, readyAt } = started.record
+  // What was claimed ahead starts at its due time, so it was not claimed late.
+  const claimLagMs = Math.max(0, startedAt - readyAt)
+  const startLagMs = Math.max(claimLagMs, time.estimate() - readyAt)
+  for (const meter of meters) meter.runStarted(job, claimLagMs, startLagMs)
 }
 
 /** Ends the run once its transaction has ended, and writes its last notes. */

@@ -1,0 +1,131 @@
+import type { Cronce } from '../app/cronce.ts'
+import { gaugesOf } from '../app/gauges.ts'
+import { readFields, readInteger } from '../client/read-option.ts'
+import type { InstanceLoad } from '../engine/instance.ts'
+import type { Meter } from '../engine/parts.ts'
+import { CronceError } from '../errors.ts'
+import { VERSION } from '../version.ts'
+import type { MetricKey } from './definitions.ts'
+
+/** Where an app is measured to: our own series, or the instruments of OpenTelemetry. */
+export interface Sink {
+  add(metric: MetricKey, first: string, second: string, count: number): void
+  observe(metric: MetricKey, first: string, seconds: number): void
+}
+
+/** Options of `metrics()` and `otel()`. */
+export interface MetricsOptions {
+  /**
+   * How many jobs have series of their own, 1 to 10,000: the first that something happened to. All others share the label `other`. One
+   * job has about 60 series. @default 100
+   */
+  readonly maxJobs?: number | undefined
+}
+
+/** A value at the moment of a scrape, of the metric and with its one label. */
+export interface GaugeValue {
+  readonly metric: MetricKey
+  readonly label: string
+  readonly value: number
+}
+
+export interface Collected {
+  readonly gauges: () => readonly GaugeValue[]
+  readonly stop: () => void
+}
+
+const OTHER = 'other'
+
+/** Measures an app into a sink, until it is stopped. */
+export function collect(app: Pick<Cronce, 'on'>, sink: Sink, maxJobs: number): Collected {
+  const gauges = gaugesOf(app)
+  if (gauges === undefined) {
+    throw new CronceError('OPTION_INVALID', 'What is to be measured is no app.', {
+      hint: 'Pass what cronce() returned: metrics(app). Of a connection, @cronce/server exports /metrics/fleet.',
+    })
+  }
+  const jobOf = labelCap(maxJobs)
+  const unlisten = listen(app, sink, jobOf)
+  const meter = meterOf(sink, jobOf)
+  gauges.meters.push(meter)
+  return {
+    gauges: () => gaugeValues(gauges.load(), jobOf),
+    stop() {
+      for (const end of unlisten) end()
+      const place = gauges.meters.indexOf(meter)
+      if (place >= 0) gauges.meters.splice(place, 1)
+    },
+  }
+}
+
+export function readMaxJobs(options: MetricsOptions, sample: string): number {
+  const { maxJobs = 100 } = readFields('', options, ['maxJobs'], sample)
+  return readInteger('maxJobs', maxJobs, { min: 1, max: 10_000 })
+}
+
+/** The label of a job: its name for the first ones, `other` for the rest. */
+export function labelCap(most: number): (job: string) => string {
+  const known = new Set<string>()
+  return (job) => {
+    if (known.has(job)) return job
+    if (known.size >= most) return OTHER
+    known.add(job)
+    return job
+  }
+}
+
+function listen(app: Pick<Cronce, 'on'>, sink: Sink, jobOf: (job: string) => string): readonly (() => void)[] {
+  const ends = (type: 'fire.skipped' | 'fire.missed') =>
+    app.on(type, ({ job, reason, count }) => sink.add('fires', jobOf(job), reason, count))
+  return [
+    ends('fire.skipped'),
+    ends('fire.missed'),
+    app.on('fire.ended', ({ job, reason }) => sink.add('fires', jobOf(job), reason, 1)),
+    app.on('run.ended', ({ job, outcome, reason, durationMs }) => {
+      const label = jobOf(job)
+      sink.add('runs', label, reason, 1)
+      // How long ago a dead instance began a run says nothing about the job.
+      if (outcome === 'succeeded' || outcome === 'failed') sink.observe('duration', label, durationMs / 1_000)
+    }),
+    app.on('run.retried', ({ job, reason }) => sink.add('retries', jobOf(job), reason, 1)),
+    app.on('run.lost', ({ job }) => sink.add('recovered', jobOf(job), '', 1)),
+    app.on('run.fenced', ({ job }) => sink.add('fenced', jobOf(job), '', 1)),
+    app.on('run.overran', ({ job }) => sink.add('overran', jobOf(job), '', 1)),
+    app.on('lease.lost', () => sink.add('leasesLost', '', '', 1)),
+  ]
+}
+
+function meterOf(sink: Sink, jobOf: (job: string) => string): Meter {
+  return {
+    runStarted(job, claimLagMs, startLagMs) {
+      const label = jobOf(job)
+      sink.observe('claimLag', label, claimLagMs / 1_000)
+      sink.observe('startLag', label, startLagMs / 1_000)
+    },
+    storeCalled(operation, ms, isFailed) {
+      const label = operationOf(operation)
+      sink.observe('storeCalls', label, ms / 1_000)
+      if (isFailed) sink.add('storeErrors', label, '', 1)
+    },
+    conflicted: (operation, count) => sink.add('conflicts', operationOf(operation), '', count),
+  }
+}
+
+/** `claim (look)` is part of `claim`: some twenty operations remain. */
+function operationOf(operation: string): string {
+  const end = operation.indexOf(' (')
+  return end < 0 ? operation : operation.slice(0, end)
+}
+
+function gaugeValues(load: InstanceLoad | null, jobOf: (job: string) => string): readonly GaugeValue[] {
+  const build = { metric: 'build', label: VERSION, value: 1 } as const
+  if (load === null) return [build]
+  const running = new Map<string, number>()
+  for (const job of load.jobs) running.set(jobOf(job), (running.get(jobOf(job)) ?? 0) + 1)
+  return [
+    build,
+    ...[...running].map(([label, value]) => ({ metric: 'running', label, value }) as const),
+    { metric: 'concurrency', label: '', value: load.concurrency },
+    { metric: 'clockOffset', label: '', value: load.clockOffsetMs / 1_000 },
+  ]
+}
