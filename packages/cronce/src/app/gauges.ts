@@ -9,14 +9,14 @@ export interface Gauges {
   readonly load: () => InstanceLoad | null
 }
 
-const gaugesOfApps = new WeakMap<object, Gauges>()
+/** A property, so that copies and wrappers of an app have it. Not part of its type: only `cronce/metrics` and `cronce/otel` use it. */
+const GAUGES = Symbol('gauges')
 
-/** For `cronce/metrics` and `cronce/otel`: the app itself offers no more than its users need. */
 export function rememberGauges(app: object, gauges: Gauges): void {
-  gaugesOfApps.set(app, gauges)
+  Object.assign(app, { [GAUGES]: gauges })
 }
 
 /** `undefined`: it is no app of this library. */
 export function gaugesOf(app: object): Gauges | undefined {
-  return gaugesOfApps.get(app)
+  return (app as { readonly [GAUGES]?: Gauges })[GAUGES]
 }
