@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { test } from 'node:test'
+import { obtain } from '../../../../scripts/servers/index.ts'
+import { cronce } from '../../src/app/cronce.ts'
+import { gaugesOf } from '../../src/app/gauges.ts'
+import { labelCap } from '../../src/metrics/collect.ts'
+import { PROCESS_METRICS } from '../../src/metrics/definitions.ts'
+import { exposition } from '../../src/metrics/exposition.ts'
+import { metrics } from '../../src/metrics/metrics.ts'
+import type { CronceEvent } from '../../src/model/event.ts'
+import { valuesIn } from './read-text.ts'
+
+/** What promtool says about an exposition; empty: nothing is wrong. */
+async function promtoolSays(text: string): Promise<string> {
+  const { stdout, stderr, status } = spawnSync(await obtain('promtool'), ['check', 'metrics'], { input: text })
+  return status === 0 ? '' : `${stdout}${stderr}`
+}
+
+/** An app that is not started, and events that it emits all the same. */
+function emitting(maxJobs?: number) {
+  const app = cronce({ store: 'memory:', logger: false, signals: false })
+  const listeners = new Map<string, (event: CronceEvent) => void>()
+  const recording = Object.create(app, {
+    on: {
+      value(type: string, listener: (event: CronceEvent) => void) {
+        listeners.set(type, listener)
+        return () => listeners.delete(type)
+      },
+    },
+  })
+  const measured = metrics(recording, maxJobs === undefined ? {} : { maxJobs })
+  const [meter] = gaugesOf(app)!.meters
+  return { app, measured, meter: meter!, listeners, emit: (event: CronceEvent) => listeners.get(event.type)?.(event) }
+}
+
+function ended(job: string): CronceEvent {
+  const about = { schedule: job, job, dueAt: 0, nonce: '', attempt: 1 }
+  return { type: 'fire.ended', ...about, outcome: 'succeeded', reason: 'completed', detail: null }
+}
+
+test('Prometheus accepts every metric, with hostile job names in it', async () => {
+  const { measured, meter, emit } = emitting()
+  const names = ['plain', 'with "quotes"', 'back\\slash', 'line\nbreak', 'ünïcödé ☃', '{}=,#', '', '\u0007']
+  for (const name of names) {
+    emit(ended(name))
+    meter.runStarted(name, 3, 40)
+  }
+  meter.storeCalled('claim (look)', 12, true)
+  meter.conflicted('settle', 2)
+  const text = measured.text()
+  assert.equal(await promtoolSays(text), '')
+  const values = valuesIn(text)
+  const one = (job: string) => values.get(`cronce_fires_total{job="${job}",reason="completed",outcome="succeeded"}`)
+  for (const job of ['plain', 'with \\"quotes\\"', 'back\\\\slash', 'line\\nbreak', '{}=,#'])
+    assert.equal(one(job), 1, job)
+  assert.equal(values.get('cronce_store_errors_total{operation="claim"}'), 1)
+  assert.equal(values.get('cronce_conflicts_total{operation="settle"}'), 2)
+  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job="plain",le="0.025"}'), 0)
+  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job="plain",le="0.05"}'), 1)
+  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job="plain",le="+Inf"}'), 1)
+  assert.equal(values.get('cronce_start_lateness_seconds_sum{job="plain"}'), 0.04)
+})
+
+test('promtool would say what is wrong', async () => {
+  const sample = { name: 'cronce_bad', labels: {}, value: 1 }
+  const family = { name: 'cronce_bad', type: 'counter', help: 'x', samples: [sample] } as const
+  assert.match(await promtoolSays(exposition([family])), /_total/)
+})
+
+test('values that are no finite numbers are written as Prometheus reads them', () => {
+  const values = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN, 1e21, 0.5]
+  const samples = values.map((value) => ({ name: 'g', labels: {}, value }))
+  const text = exposition([{ name: 'g', type: 'gauge', help: 'two\nlines \\', samples }])
+  assert.equal(text, '# HELP g two\\nlines \\\\\n# TYPE g gauge\ng +Inf\ng -Inf\ng NaN\ng 1e+21\ng 0.5\n')
+})
+
+test('the first jobs have series of their own, and all others share one', () => {
+  const { measured, emit } = emitting(2)
+  for (const job of ['a', 'b', 'c', 'a', 'd', 'c']) emit(ended(job))
+  const values = valuesIn(measured.text())
+  const count = (job: string) => values.get(`cronce_fires_total{job="${job}",reason="completed",outcome="succeeded"}`)
+  assert.deepEqual([count('a'), count('b'), count('c'), count('d'), count('other')], [2, 1, undefined, undefined, 3])
+  const label = labelCap(1)
+  assert.deepEqual([label('x'), label('y'), label('x')], ['x', 'other', 'x'])
+})
+
+test('a job is at most as many series as the documentation says', () => {
+  const { measured, meter, emit } = emitting()
+  emit(ended('a'))
+  meter.runStarted('a', 1, 1)
+  const about = { schedule: 'a', job: 'a', dueAt: 0, nonce: '', attempt: 1, token: '1', instance: 'i' }
+  emit({ type: 'run.ended', ...about, outcome: 'succeeded', reason: 'completed', durationMs: 1, error: null })
+  const own = [...valuesIn(measured.text()).keys()].filter((series) => series.includes('job="a"'))
+  assert.ok(own.length <= 60, `${own.length} series`)
+})
+
+test('only who is measured pays: no listener and no meter without metrics, none after stop()', () => {
+  const app = cronce({ store: 'memory:', logger: false, signals: false })
+  assert.equal(gaugesOf(app)!.meters.length, 0)
+  const { app: measuredApp, measured, listeners } = emitting()
+  assert.equal(gaugesOf(measuredApp)!.meters.length, 1)
+  assert.ok(listeners.size > 5)
+  // Each plain fire would make one more event for each of these.
+  assert.deepEqual(
+    [listeners.has('fire.planned'), listeners.has('run.started'), listeners.has('*')],
+    [false, false, false],
+  )
+  measured.stop()
+  assert.equal(gaugesOf(measuredApp)!.meters.length, 0)
+  assert.equal(listeners.size, 0)
+})
+
+test('what can not be measured, and options that there are not, are refused', () => {
+  assert.throws(() => metrics({} as never), { code: 'OPTION_INVALID', message: 'What is to be measured is no app.' })
+  const app = cronce({ store: 'memory:', logger: false })
+  assert.throws(() => metrics(app, { maxJob: 3 } as never), { code: 'OPTION_UNKNOWN', hint: /maxJobs/ })
+  assert.throws(() => metrics(app, { maxJobs: 0 }), { code: 'OPTION_INVALID' })
+})
+
+test('every metric has a name and a unit in the manner of Prometheus, and one in that of OpenTelemetry', () => {
+  for (const { name, type, otel, unit, help } of Object.values(PROCESS_METRICS)) {
+    assert.match(name, /^cronce_[a-z_]+$/)
+    assert.equal(name.endsWith('_total'), type === 'counter', name)
+    if (type === 'histogram') assert.match(name, /_seconds$/)
+    assert.match(otel, /^cronce(\.[a-z]+)+$/)
+    assert.match(unit, /^(s|1|\{[a-z]+\})$/)
+    assert.match(help, /\.$/)
+  }
+})
