@@ -2,8 +2,10 @@ import type { Store, StoreSource } from 'cronce'
 
 export type Calls = Record<string, number>
 
-/** A store that counts how often it is asked what. Every instance opens one of its own. */
-export function counted<Tx>(source: StoreSource<Tx>, calls: Calls): StoreSource<Tx> {
+/**
+ * A store that counts how often it is asked what, and says how many fires ended with each write. Every instance opens one of its own.
+ */
+export function counted<Tx>(source: StoreSource<Tx>, calls: Calls, onEnds: (count: number) => void): StoreSource<Tx> {
   return {
     name: source.name,
     async open(options) {
@@ -14,12 +16,22 @@ export function counted<Tx>(source: StoreSource<Tx>, calls: Calls): StoreSource<
           if (typeof found !== 'function') return found
           return (...args: never[]) => {
             calls[name] = (calls[name] ?? 0) + 1
-            return (found as (...given: never[]) => unknown).apply(target, args)
+            const answer = (found as (...given: never[]) => unknown).apply(target, args)
+            if (name === 'apply')
+              void (answer as ReturnType<Store['apply']>).then(
+                () => onEnds(endsIn(args[0]!)),
+                () => {},
+              )
+            return answer
           }
         },
       })
     },
   }
+}
+
+function endsIn(changes: Parameters<Store['apply']>[0]): number {
+  return changes.reduce((sum, { history }) => sum + history.length, 0)
 }
 
 /** Counts every statement that SQLite is told to do, from now on, in this process. */

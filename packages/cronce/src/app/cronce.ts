@@ -128,7 +128,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     [Symbol.asyncDispose]: () => app.stop(),
   }
   rememberExclusiveParts(app, exclusiveParts)
-  rememberGauges(app, { meters: core.meters, load: () => lifecycle.engine?.load ?? null })
+  rememberGauges(app, { meters: core.meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null })
   return app
 }
 

@@ -1,10 +1,13 @@
 import type { InstanceLoad } from '../engine/instance.ts'
 import type { Meter } from '../engine/parts.ts'
+import type { Emitter } from './emitter.ts'
 
 /** What can be measured of an app besides its events. */
 export interface Gauges {
   /** To be added to and removed from, at any time. */
   readonly meters: Meter[]
+  /** Calls this with events that are made anyway: a plain success makes none for it, and goes to the meters. Returns how to stop. */
+  readonly observe: Emitter['observe']
   /** `null`: no instance of it runs in this process. */
   readonly load: () => InstanceLoad | null
 }

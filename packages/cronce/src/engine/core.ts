@@ -1,4 +1,4 @@
-import type { ErrorRecord } from '../model/record.ts'
+import type { ErrorRecord, HistoryRecord } from '../model/record.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded } from '../store/store.ts'
 import { type Alarm, alarm } from './alarm.ts'
@@ -137,6 +137,19 @@ export class Core<Tx = unknown> {
     if (state !== null) this.nextLook.written(state)
     const { emit, hears } = this.parts
     for (const event of decision.heard?.(hears) ?? decision.events) emit(event)
+    if (decision.success !== undefined) this.#measureSuccess(decision.success)
+  }
+
+  /** What no event says, because nothing listens to those events. */
+  #measureSuccess({ job, endedAt, run }: HistoryRecord): void {
+    const { meters, hears } = this.parts
+    if (meters.length === 0) return
+    const isRunHeard = hears('run.ended')
+    const isFireHeard = hears('fire.ended')
+    for (const meter of meters) {
+      if (!isRunHeard) meter.runSucceeded(job, Math.max(0, endedAt - run!.startedAt))
+      if (!isFireHeard) meter.fireSucceeded(job)
+    }
   }
 
   /** When the store last failed, by the monotonic clock. */

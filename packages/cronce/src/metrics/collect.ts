@@ -1,5 +1,5 @@
 import type { Cronce } from '../app/cronce.ts'
-import { gaugesOf } from '../app/gauges.ts'
+import { type Gauges, gaugesOf } from '../app/gauges.ts'
 import { readFields, readInteger } from '../client/read-option.ts'
 import type { InstanceLoad } from '../engine/instance.ts'
 import type { Meter } from '../engine/parts.ts'
@@ -45,7 +45,7 @@ export function collect(app: Pick<Cronce, 'on'>, sink: Sink, maxJobs: number): C
     })
   }
   const jobOf = labelCap(maxJobs)
-  const unlisten = listen(app, sink, jobOf)
+  const unlisten = listen(app, gauges, sink, jobOf)
   const meter = meterOf(sink, jobOf)
   gauges.meters.push(meter)
   return {
@@ -74,14 +74,19 @@ export function labelCap(most: number): (job: string) => string {
   }
 }
 
-function listen(app: Pick<Cronce, 'on'>, sink: Sink, jobOf: (job: string) => string): readonly (() => void)[] {
+function listen(
+  app: Pick<Cronce, 'on'>,
+  { observe }: Gauges,
+  sink: Sink,
+  jobOf: (job: string) => string,
+): readonly (() => void)[] {
   const ends = (type: 'fire.skipped' | 'fire.missed') =>
     app.on(type, ({ job, reason, count }) => sink.add('fires', jobOf(job), reason, count))
   return [
     ends('fire.skipped'),
     ends('fire.missed'),
-    app.on('fire.ended', ({ job, reason }) => sink.add('fires', jobOf(job), reason, 1)),
-    app.on('run.ended', ({ job, outcome, reason, durationMs }) => {
+    observe('fire.ended', ({ job, reason }) => sink.add('fires', jobOf(job), reason, 1)),
+    observe('run.ended', ({ job, outcome, reason, durationMs }) => {
       const label = jobOf(job)
       sink.add('runs', label, reason, 1)
       // How long ago a dead instance began a run says nothing about the job.
@@ -102,6 +107,12 @@ function meterOf(sink: Sink, jobOf: (job: string) => string): Meter {
       sink.observe('claimLag', label, claimLagMs / 1_000)
       sink.observe('startLag', label, startLagMs / 1_000)
     },
+    runSucceeded(job, durationMs) {
+      const label = jobOf(job)
+      sink.add('runs', label, 'completed', 1)
+      sink.observe('duration', label, durationMs / 1_000)
+    },
+    fireSucceeded: (job) => sink.add('fires', jobOf(job), 'completed', 1),
     storeCalled(operation, ms, isFailed) {
       const label = operationOf(operation)
       sink.observe('storeCalls', label, ms / 1_000)

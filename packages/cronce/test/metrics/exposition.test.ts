@@ -8,7 +8,6 @@ import { labelCap } from '../../src/metrics/collect.ts'
 import { PROCESS_METRICS } from '../../src/metrics/definitions.ts'
 import { exposition } from '../../src/metrics/exposition.ts'
 import { metrics } from '../../src/metrics/metrics.ts'
-import type { CronceEvent } from '../../src/model/event.ts'
 import { valuesIn } from './read-text.ts'
 
 /** What promtool says about an exposition; empty: nothing is wrong. */
@@ -17,33 +16,19 @@ async function promtoolSays(text: string): Promise<string> {
   return status === 0 ? '' : `${stdout}${stderr}`
 }
 
-/** An app that is not started, and events that it emits all the same. */
-function emitting(maxJobs?: number) {
+/** An app that is not started, its metrics, and how the engine reports to them. */
+function measuring(maxJobs?: number) {
   const app = cronce({ store: 'memory:', logger: false, signals: false })
-  const listeners = new Map<string, (event: CronceEvent) => void>()
-  const recording = Object.create(app, {
-    on: {
-      value(type: string, listener: (event: CronceEvent) => void) {
-        listeners.set(type, listener)
-        return () => listeners.delete(type)
-      },
-    },
-  })
-  const measured = metrics(recording, maxJobs === undefined ? {} : { maxJobs })
+  const measured = metrics(app, maxJobs === undefined ? {} : { maxJobs })
   const [meter] = gaugesOf(app)!.meters
-  return { app, measured, meter: meter!, listeners, emit: (event: CronceEvent) => listeners.get(event.type)?.(event) }
-}
-
-function ended(job: string): CronceEvent {
-  const about = { schedule: job, job, dueAt: 0, nonce: '', attempt: 1 }
-  return { type: 'fire.ended', ...about, outcome: 'succeeded', reason: 'completed', detail: null }
+  return { app, measured, meter: meter! }
 }
 
 test('Prometheus accepts every metric, with hostile job names in it', async () => {
-  const { measured, meter, emit } = emitting()
+  const { measured, meter } = measuring()
   const names = ['plain', 'with "quotes"', 'back\\slash', 'line\nbreak', 'ünïcödé ☃', '{}=,#', '', '\u0007']
   for (const name of names) {
-    emit(ended(name))
+    meter.fireSucceeded(name)
     meter.runStarted(name, 3, 40)
   }
   meter.storeCalled('claim (look)', 12, true)
@@ -76,8 +61,8 @@ test('values that are no finite numbers are written as Prometheus reads them', (
 })
 
 test('the first jobs have series of their own, and all others share one', () => {
-  const { measured, emit } = emitting(2)
-  for (const job of ['a', 'b', 'c', 'a', 'd', 'c']) emit(ended(job))
+  const { measured, meter } = measuring(2)
+  for (const job of ['a', 'b', 'c', 'a', 'd', 'c']) meter.fireSucceeded(job)
   const values = valuesIn(measured.text())
   const count = (job: string) => values.get(`cronce_fires_total{job="${job}",reason="completed",outcome="succeeded"}`)
   assert.deepEqual([count('a'), count('b'), count('c'), count('d'), count('other')], [2, 1, undefined, undefined, 3])
@@ -86,29 +71,30 @@ test('the first jobs have series of their own, and all others share one', () => 
 })
 
 test('a job is at most as many series as the documentation says', () => {
-  const { measured, meter, emit } = emitting()
-  emit(ended('a'))
+  const { measured, meter } = measuring()
+  meter.fireSucceeded('a')
   meter.runStarted('a', 1, 1)
-  const about = { schedule: 'a', job: 'a', dueAt: 0, nonce: '', attempt: 1, token: '1', instance: 'i' }
-  emit({ type: 'run.ended', ...about, outcome: 'succeeded', reason: 'completed', durationMs: 1, error: null })
+  meter.runSucceeded('a', 1)
   const own = [...valuesIn(measured.text()).keys()].filter((series) => series.includes('job="a"'))
   assert.ok(own.length <= 60, `${own.length} series`)
 })
 
-test('only who is measured pays: no listener and no meter without metrics, none after stop()', () => {
-  const app = cronce({ store: 'memory:', logger: false, signals: false })
-  assert.equal(gaugesOf(app)!.meters.length, 0)
-  const { app: measuredApp, measured, listeners } = emitting()
-  assert.equal(gaugesOf(measuredApp)!.meters.length, 1)
-  assert.ok(listeners.size > 5)
-  // Each plain fire would make one more event for each of these.
-  assert.deepEqual(
-    [listeners.has('fire.planned'), listeners.has('run.started'), listeners.has('*')],
-    [false, false, false],
-  )
+test('an app that is measured makes no event for a plain success, and after stop() nothing is measured', () => {
+  const { app, measured } = measuring()
+  const types: string[] = []
+  const on = (type: string) => {
+    types.push(type)
+    return () => void types.splice(types.indexOf(type), 1)
+  }
+  const other = metrics(Object.create(app, { on: { value: on } }))
+  assert.equal(gaugesOf(app)!.meters.length, 2)
+  assert.ok(types.length > 5)
+  // A listener of one of these would cost an object for every fire.
+  for (const plain of ['*', 'fire.planned', 'run.started', 'run.ended', 'fire.ended']) assert.ok(!types.includes(plain))
+  other.stop()
   measured.stop()
-  assert.equal(gaugesOf(measuredApp)!.meters.length, 0)
-  assert.equal(listeners.size, 0)
+  assert.equal(gaugesOf(app)!.meters.length, 0)
+  assert.deepEqual(types, [])
 })
 
 test('what can not be measured, and options that there are not, are refused', () => {
