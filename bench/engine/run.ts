@@ -1,16 +1,21 @@
-// npm run bench:engine [-- --quick] [-- --markdown FILE]
+// npm run bench:engine [-- --quick] [-- --markdown FILE] [-- --only-metrics]
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { judge } from './bars.ts'
 import { measureBurst } from './burst-plan.ts'
 import { measureIdle } from './idle-plan.ts'
 import { measureLateness } from './lateness-plan.ts'
-import { report } from './report.ts'
+import { measureOverhead } from './metrics-plan.ts'
+import { overheadTable, report } from './report.ts'
 import { measureScale } from './scale-plan.ts'
 import { type Candidate, measureThroughput } from './throughput-plan.ts'
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, markdown: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    markdown: { type: 'string' },
+    'only-metrics': { type: 'boolean', default: false },
+  },
 })
 const { quick } = values
 const begun = performance.now()
@@ -19,6 +24,14 @@ const progress = (text: string) =>
 
 const memory = { store: 'memory', concurrency: 1_000 } as const
 const sqlite = { store: 'sqlite', concurrency: 1_000 } as const
+const overheads = await inTurn([memory, sqlite], (store) =>
+  measureOverhead({ ...store, instances: 1 }, store === memory ? 20_000 : 5_000, quick ? 3 : 9, progress),
+)
+if (values['only-metrics']) {
+  process.stdout.write(`${overheadTable(overheads)}\n`)
+  process.exit()
+}
+
 const candidates: readonly Candidate[] = [
   { ...memory, instances: 1, count: 40_000 },
   { ...memory, instances: 4, count: 40_000 },
@@ -76,12 +89,13 @@ const scales = await inTurn(
   },
 )
 
-const results = { throughput, bursts, lateness, fleets, idle, scales }
+const results = { overheads, throughput, bursts, lateness, fleets, idle, scales }
 const text = report(results, judge(results))
 process.stdout.write(text)
 if (values.markdown !== undefined) writeFileSync(values.markdown, text)
 // A missed bar is news, not an error; a fire that was lost or run twice is.
-const faults = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets].flatMap(
+const pairs = overheads.flatMap((one) => one.pairs.flatMap(({ without, measured }) => [without, measured]))
+const faults = [...pairs, ...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets].flatMap(
   (one) => one.faults,
 )
 process.exitCode = faults.length > 0 ? 1 : 0

@@ -23,7 +23,7 @@ test('/metrics is what this process has counted, as Prometheus reads it', async 
     const { body, headers } = await ask('GET', '/metrics')
     assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
     assert.equal(headers.get('cache-control'), 'no-store')
-    return sumOf(body, 'cronce_fires_total', 'job="bill"', 'outcome="succeeded"') === 1 && body
+    return sumOf(body, 'cronce_fires_total', 'job_name="bill"', 'outcome="succeeded"') === 1 && body
   })
   await demandValid(text)
   assert.equal((await ask('HEAD', '/metrics')).status, 200)
@@ -51,19 +51,19 @@ test('/metrics/fleet is what the store knows, of an app and of a connection alik
     const { body } = await ask(one, 'GET', '/metrics/fleet')
     await demandValid(body)
     const values = valuesIn(body)
-    assert.equal(values.get('cronce_schedules{job="bill",state="active"}'), 1)
-    assert.equal(values.get('cronce_schedules{job="bill",state="paused"}'), 1)
+    assert.equal(values.get('cronce_schedules{job_name="bill",state="active"}'), 1)
+    assert.equal(values.get('cronce_schedules{job_name="bill",state="paused"}'), 1)
     assert.equal(values.get('cronce_instances{state="live"}'), 1)
     assert.equal(values.get('cronce_instances{state="silent"}'), 0)
-    assert.equal(values.get('cronce_fires_open{job="held",state="running"}'), 1)
-    assert.equal(values.get('cronce_schedules_unserved{job="nobody has it"}'), 1)
-    assert.equal(values.get('cronce_schedules_unserved{job="bill"}'), 0)
-    assert.equal(values.get('cronce_schedules_overdue{job="bill"}'), 0)
-    assert.equal(values.get('cronce_consecutive_failures{job="bill"}'), 0)
+    assert.equal(values.get('cronce_fires_open{job_name="held",state="running"}'), 1)
+    assert.equal(values.get('cronce_schedules_unserved{job_name="nobody has it"}'), 1)
+    assert.equal(values.get('cronce_schedules_unserved{job_name="bill"}'), 0)
+    assert.equal(values.get('cronce_schedules_overdue{job_name="bill"}'), 0)
+    assert.equal(values.get('cronce_consecutive_failures{job_name="bill"}'), 0)
     assert.equal(values.get('cronce_fleet_truncated'), 0)
-    const success = values.get('cronce_last_success_timestamp_seconds{job="bill"}')!
+    const success = values.get('cronce_last_success_timestamp_seconds{job_name="bill"}')!
     assert.ok(Math.abs(success * 1_000 - Date.now()) < 600_000)
-    assert.ok(values.get('cronce_next_fire_timestamp_seconds{job="bill"}')! > success)
+    assert.ok(values.get('cronce_next_fire_timestamp_seconds{job_name="bill"}')! > success)
     assert.ok(!body.includes('tenant'), 'neither a tenant nor a schedule is a label')
   }
   // The process of a connection runs nothing.
@@ -93,7 +93,7 @@ test('metrics can be left out, and have a cap', async (context) => {
   const { app, ask } = apiOf(context, { metrics: { maxJobs: 1 } })
   for (const job of ['a', 'b', 'c']) await app.schedules.create(job, { job, every: '1h' })
   const { body } = await ask('GET', '/metrics/fleet')
-  assert.equal(valuesIn(body).get('cronce_schedules{job="other",state="active"}'), 2)
+  assert.equal(valuesIn(body).get('cronce_schedules{job_name="other",state="active"}'), 2)
   assert.throws(() => apiOf(context, { metrics: { maxJobs: 0 } }), { code: 'OPTION_INVALID' })
 })
 

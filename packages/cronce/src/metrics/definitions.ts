@@ -15,8 +15,10 @@ const LATENESS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 300]
 const DURATION = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400]
 const ANSWER = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10]
 
+/** Not `job`: Prometheus gives that name to the group of targets, and would rename ours. */
+const JOB = 'job_name'
 /** A reason belongs to one outcome, so the third label follows from the second. */
-const ENDED = ['job', 'reason', 'outcome']
+const ENDED = [JOB, 'reason', 'outcome']
 
 /** What a process knows by itself. docs/monitoring.md has the same table; a test compares them. */
 export const PROCESS_METRICS = {
@@ -30,22 +32,22 @@ export const PROCESS_METRICS = {
   retries: counter(
     'retries',
     'run',
-    ['job', 'reason'],
+    [JOB, 'reason'],
     'Runs whose fire will be run again, by the reason why they ended.',
   ),
-  recovered: counter('runs_recovered', 'run', ['job'], 'Runs of dead instances that this process recovered.'),
+  recovered: counter('runs_recovered', 'run', [JOB], 'Runs of dead instances that this process recovered.'),
   fenced: counter(
     'runs_fenced',
     'run',
-    ['job'],
+    [JOB],
     'Runs of this process whose writes were refused: another run had overtaken them.',
   ),
-  overran: counter('runs_overran', 'run', ['job'], 'Runs of this process that ignored their signal and were given up.'),
-  duration: histogram('run_duration', ['job'], DURATION, 'From the start to the end of runs that succeeded or failed.'),
-  claimLag: histogram('claim_lateness', ['job'], LATENESS, 'From when a run was ready until this process claimed it.'),
+  overran: counter('runs_overran', 'run', [JOB], 'Runs of this process that ignored their signal and were given up.'),
+  duration: histogram('run_duration', [JOB], DURATION, 'From the start to the end of runs that succeeded or failed.'),
+  claimLag: histogram('claim_lateness', [JOB], LATENESS, 'From when a run was ready until this process claimed it.'),
   startLag: histogram(
     'start_lateness',
-    ['job'],
+    [JOB],
     LATENESS,
     'From when a run was ready until this process called its handler.',
   ),
@@ -63,7 +65,7 @@ export const PROCESS_METRICS = {
     ANSWER,
     'Calls of the store until it answered or failed.',
   ),
-  running: gauge('runs_in_progress', '{run}', ['job'], 'Runs that this process is executing or settling.'),
+  running: gauge('runs_in_progress', '{run}', [JOB], 'Runs that this process is executing or settling.'),
   concurrency: gauge('concurrency', '{run}', [], 'Runs that this process executes at a time at most.'),
   clockOffset: gauge('clock_offset_seconds', 's', [], "How far the clock of this process is ahead of the store's."),
   build: gauge('build_info', '1', ['version'], 'Always 1. The version of cronce in this process.'),

@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/api'
 import type { Cronce } from '../app/cronce.ts'
 import { Parked } from '../engine/run/parked.ts'
-import { collect, type GaugeValue, type MetricsOptions, readMaxJobs, type Sink } from '../metrics/collect.ts'
+import { collect, type MetricsOptions, readMaxJobs, type Sink } from '../metrics/collect.ts'
 import { type Definition, type MetricKey, PROCESS_METRICS } from '../metrics/definitions.ts'
 import { labelValues } from '../metrics/series.ts'
 import type { Run } from '../run/run.ts'
@@ -107,7 +107,7 @@ function measure(app: Pick<Cronce, 'on'>, meter: Meter, maxJobs: number): () => 
     const { otel: name, help: description, unit }: Definition = PROCESS_METRICS[key]
     const gauge = meter.createObservableGauge(name, { description, unit })
     const observe: ObservableCallback = (result) => {
-      for (const one of gauges()) if (one.metric === key) result.observe(one.value, attributesOf(one))
+      for (const one of gauges()) if (one.metric === key) result.observe(one.value, attributes(key, one.label, ''))
     }
     gauge.addCallback(observe)
     return () => gauge.removeCallback(observe)
@@ -118,8 +118,10 @@ function measure(app: Pick<Cronce, 'on'>, meter: Meter, maxJobs: number): () => 
   }
 }
 
-function attributesOf({ metric, label }: GaugeValue): Attributes {
-  return labelValues(PROCESS_METRICS[metric].labels, label, '')
+/** The label `job_name` is the attribute `cronce.job.name`, as on spans. */
+function attributes(metric: MetricKey, first: string, second: string): Attributes {
+  const labels = labelValues(PROCESS_METRICS[metric].labels, first, second)
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [`cronce.${name.replace('_', '.')}`, value]))
 }
 
 function instruments(meter: Meter): { readonly sink: Sink; readonly keysOfGauges: readonly MetricKey[] } {
@@ -134,10 +136,8 @@ function instruments(meter: Meter): { readonly sink: Sink; readonly keysOfGauges
   }
   return {
     sink: {
-      add: (key, first, second, count) =>
-        counters.get(key)!.add(count, labelValues(PROCESS_METRICS[key].labels, first, second)),
-      observe: (key, first, seconds) =>
-        histograms.get(key)!.record(seconds, labelValues(PROCESS_METRICS[key].labels, first, '')),
+      add: (key, first, second, count) => counters.get(key)!.add(count, attributes(key, first, second)),
+      observe: (key, first, seconds) => histograms.get(key)!.record(seconds, attributes(key, first, '')),
     },
     keysOfGauges: keys.filter((key) => PROCESS_METRICS[key].type === 'gauge'),
   }

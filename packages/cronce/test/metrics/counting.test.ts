@@ -27,7 +27,7 @@ async function recorded(fleet: Fleet): Promise<{ fires: Map<string, number>; run
   const runs = new Map<string, number>()
   const count = (counts: Map<string, number>, job: string, reason: string | null, by: number): void => {
     if (reason === null) return
-    const key = `job="${job}",reason="${reason}"`
+    const key = `job_name="${job}",reason="${reason}"`
     counts.set(key, (counts.get(key) ?? 0) + by)
   }
   for await (const { job, reason, range } of fleet.operator.fires.all()) count(fires, job, reason, range?.count ?? 1)
@@ -95,18 +95,18 @@ test('the claim and the start are measured apart, from when the run was ready', 
     link.disturb(({ name }) => (name === 'claim' ? { kind: 'slow', requestMs: 500, answerMs: 500 } : null))
   })
   await fleet.advance('25m')
-  const fired = sum('cronce_start_lateness_seconds_count', 'job="bill"')
+  const fired = sum('cronce_start_lateness_seconds_count', 'job_name="bill"')
   assert.ok(fired >= 2)
-  assert.ok(sum('cronce_claim_lateness_seconds_sum', 'job="bill"') < 0.1 * fired)
-  assert.ok(sum('cronce_start_lateness_seconds_sum', 'job="bill"') >= 1 * fired)
+  assert.ok(sum('cronce_claim_lateness_seconds_sum', 'job_name="bill"') < 0.1 * fired)
+  assert.ok(sum('cronce_start_lateness_seconds_sum', 'job_name="bill"') >= 1 * fired)
   fleet.end()
 })
 
 test('what was claimed ahead was not claimed late, and starts at its due time', async () => {
   const { fleet, sum } = await measuredFleet(1, (app) => app.job('bill', '* * * * *', () => {}), { probes: true })
   await fleet.advance('5m')
-  assert.equal(sum('cronce_claim_lateness_seconds_sum', 'job="bill"'), 0)
-  assert.ok(sum('cronce_start_lateness_seconds_bucket', 'job="bill"', 'le="0.005"') >= 4)
+  assert.equal(sum('cronce_claim_lateness_seconds_sum', 'job_name="bill"'), 0)
+  assert.ok(sum('cronce_start_lateness_seconds_bucket', 'job_name="bill"', 'le="0.005"') >= 4)
   fleet.end()
 })
 
@@ -144,10 +144,10 @@ test('gauges say what is going on right now', async () => {
   await fleet.advance('10s')
   const [text] = texts()
   const values = valuesIn(text!)
-  assert.equal(values.get('cronce_runs_in_progress{job="slow"}'), 1)
+  assert.equal(values.get('cronce_runs_in_progress{job_name="slow"}'), 1)
   assert.equal(values.get('cronce_concurrency'), 20)
   assert.equal(values.get('cronce_clock_offset_seconds'), 0)
   await fleet.advance('2m')
-  assert.equal(valuesIn(texts()[0]!).has('cronce_runs_in_progress{job="slow"}'), false)
+  assert.equal(valuesIn(texts()[0]!).has('cronce_runs_in_progress{job_name="slow"}'), false)
   fleet.end()
 })

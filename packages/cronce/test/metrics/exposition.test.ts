@@ -36,15 +36,16 @@ test('Prometheus accepts every metric, with hostile job names in it', async () =
   const text = measured.text()
   assert.equal(await promtoolSays(text), '')
   const values = valuesIn(text)
-  const one = (job: string) => values.get(`cronce_fires_total{job="${job}",reason="completed",outcome="succeeded"}`)
+  const one = (job: string) =>
+    values.get(`cronce_fires_total{job_name="${job}",reason="completed",outcome="succeeded"}`)
   for (const job of ['plain', 'with \\"quotes\\"', 'back\\\\slash', 'line\\nbreak', '{}=,#'])
     assert.equal(one(job), 1, job)
   assert.equal(values.get('cronce_store_errors_total{operation="claim"}'), 1)
   assert.equal(values.get('cronce_conflicts_total{operation="settle"}'), 2)
-  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job="plain",le="0.025"}'), 0)
-  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job="plain",le="0.05"}'), 1)
-  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job="plain",le="+Inf"}'), 1)
-  assert.equal(values.get('cronce_start_lateness_seconds_sum{job="plain"}'), 0.04)
+  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job_name="plain",le="0.025"}'), 0)
+  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job_name="plain",le="0.05"}'), 1)
+  assert.equal(values.get('cronce_start_lateness_seconds_bucket{job_name="plain",le="+Inf"}'), 1)
+  assert.equal(values.get('cronce_start_lateness_seconds_sum{job_name="plain"}'), 0.04)
 })
 
 test('promtool would say what is wrong', async () => {
@@ -64,7 +65,8 @@ test('the first jobs have series of their own, and all others share one', () => 
   const { measured, meter } = measuring(2)
   for (const job of ['a', 'b', 'c', 'a', 'd', 'c']) meter.fireSucceeded(job)
   const values = valuesIn(measured.text())
-  const count = (job: string) => values.get(`cronce_fires_total{job="${job}",reason="completed",outcome="succeeded"}`)
+  const count = (job: string) =>
+    values.get(`cronce_fires_total{job_name="${job}",reason="completed",outcome="succeeded"}`)
   assert.deepEqual([count('a'), count('b'), count('c'), count('d'), count('other')], [2, 1, undefined, undefined, 3])
   const label = labelCap(1)
   assert.deepEqual([label('x'), label('y'), label('x')], ['x', 'other', 'x'])
@@ -75,7 +77,7 @@ test('a job is at most as many series as the documentation says', () => {
   meter.fireSucceeded('a')
   meter.runStarted('a', 1, 1)
   meter.runSucceeded('a', 1)
-  const own = [...valuesIn(measured.text()).keys()].filter((series) => series.includes('job="a"'))
+  const own = [...valuesIn(measured.text()).keys()].filter((series) => series.includes('job_name="a"'))
   assert.ok(own.length <= 60, `${own.length} series`)
 })
 

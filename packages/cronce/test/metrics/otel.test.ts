@@ -189,7 +189,11 @@ test('the metrics are those of cronce/metrics, by their OpenTelemetry names', as
   )
   const pointOf = (name: string) => found.get(name)!.dataPoints[0]!
   assert.equal(pointOf('cronce.fires').value, 1)
-  assert.deepEqual(pointOf('cronce.fires').attributes, { job: 'bill', reason: 'completed', outcome: 'succeeded' })
+  assert.deepEqual(pointOf('cronce.fires').attributes, {
+    'cronce.job.name': 'bill',
+    'cronce.reason': 'completed',
+    'cronce.outcome': 'succeeded',
+  })
   assert.equal(pointOf('cronce.concurrency').value, 20)
   assert.equal(pointOf('cronce.runs.in.progress').value, 1)
   const duration = found.get('cronce.run.duration')! as MetricData

@@ -40,5 +40,5 @@ test('a registry for OpenMetrics names counters as that wants them', async () =>
   const text = await registry.metrics()
   assert.match(text, /^# TYPE cronce_store_errors counter$/m)
   assert.match(text, /^cronce_store_errors_total\{operation="claim"\} 1$/m)
-  assert.match(text, /^cronce_start_lateness_seconds_bucket\{job="bill \\"x\\"",le="0.05"\} 1$/m)
+  assert.match(text, /^cronce_start_lateness_seconds_bucket\{job_name="bill \\"x\\"",le="0.05"\} 1$/m)
 })

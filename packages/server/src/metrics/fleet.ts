@@ -60,17 +60,17 @@ async function countSchedules(table: Table, schedules: readonly ScheduleView[], 
   for (const schedule of schedules) {
     // Other requests have their turn between two schedules.
     await steps.take()
-    const job = jobOf(schedule.job)
+    const job_name = jobOf(schedule.job)
     const isActive = schedule.state === 'active'
-    table.add('schedules', { job, state: schedule.state }, 1)
-    for (const fire of schedule.open) table.add('open', { job, state: stateOf(fire) }, 1)
+    table.add('schedules', { job_name, state: schedule.state }, 1)
+    for (const fire of schedule.open) table.add('open', { job_name, state: stateOf(fire) }, 1)
     const isUnserved = isActive && needsInstance(schedule) && !served.has(schedule.job)
-    table.add('unserved', { job }, Number(isUnserved))
-    table.add('overdue', { job }, Number((overdueAt(schedule) ?? now) < now))
-    table.most('failures', { job }, isActive ? schedule.failedInRow : 0)
+    table.add('unserved', { job_name }, Number(isUnserved))
+    table.add('overdue', { job_name }, Number((overdueAt(schedule) ?? now) < now))
+    table.most('failures', { job_name }, isActive ? schedule.failedInRow : 0)
     const { succeededAt } = schedule.last
-    if (succeededAt !== null) table.most('success', { job }, succeededAt / 1_000)
-    if (isActive && schedule.nextAt !== null) table.least('next', { job }, schedule.nextAt / 1_000)
+    if (succeededAt !== null) table.most('success', { job_name }, succeededAt / 1_000)
+    if (isActive && schedule.nextAt !== null) table.least('next', { job_name }, schedule.nextAt / 1_000)
   }
 }
 

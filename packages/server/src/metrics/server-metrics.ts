@@ -18,7 +18,8 @@ export function serverMetrics(source: Source, options: MetricsOptions): ServerMe
   // A connection runs nothing, so its process has nothing to count.
   const measured = app === null ? null : metrics(app, options)
   return {
-    process: async () => measured?.text() ?? '# This process runs no jobs. What the store knows is at /metrics/fleet.\n',
+    process: async () =>
+      measured?.text() ?? '# This process runs no jobs. What the store knows is at /metrics/fleet.\n',
     fleet: shared(FLEET_MS, async () => exposition(await fleetFamilies(source, options.maxJobs ?? 100))),
   }
 }
