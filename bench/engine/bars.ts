@@ -22,7 +22,7 @@ export function judge({ overheads, throughput, bursts, fleets, scales }: Results
   const costs = fleets.map(({ callsPerFire }) => callsPerFire)
   const files = scales.filter(({ store }) => store === 'sqlite')
   return [
-    ...overheads.map((one) => atMost(`metrics, ${one.options.store}: more CPU per fire, %`, 3, overheadPercent(one))),
+    ...overheads.map((one) => atMost(`metrics, ${one.store}: more CPU per fire, %`, 3, overheadPercent(one))),
     atLeast('memory, one instance: fires/s', 20_000, rate('memory')),
     atLeast('SQLite, one process: fires/s', 4_000, rate('sqlite')),
     atLeast('SQLite, one process: fires per single commit of SQLite itself', 1, onSqlite.single),

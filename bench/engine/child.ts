@@ -1,7 +1,6 @@
 // Instances of a fleet in a process of their own. The parent says what they do.
 import { type Cronce, cronce, type Store, type StoreSource } from 'cronce'
 import { memory } from 'cronce/memory'
-import { metrics } from 'cronce/metrics'
 import { sqlite } from 'cronce/sqlite'
 import { type Calls, counted, countStatements } from './counted-store.ts'
 import { JOB, schedulesOf } from './loads.ts'
@@ -11,9 +10,7 @@ const setup = JSON.parse(process.argv[2]!) as Setup
 const calls: Calls = {}
 const statements = setup.countSql ? await countStatements() : () => 0
 const plain: StoreSource = (setup.store === 'memory' ? memory() : sqlite(setup.file)) as StoreSource
-const source = counted(plain, calls, (applied) => {
-  if (setup.ends !== 'listen') countEnds(applied)
-})
+const source = counted(plain, calls)
 const starts: Collected['starts'][number][] = []
 let ended = 0
 let lastEndedAt = 0
@@ -40,15 +37,11 @@ function makeInstance(): Cronce {
   app.job(JOB, {}, ({ fire }) => {
     starts.push([Number(fire.schedule), fire.dueAt, Date.now() - fire.dueAt])
   })
-  if (setup.ends === 'listen') app.on('fire.ended', () => countEnds(1))
-  if (setup.ends === 'metrics') metrics(app)
+  app.on('fire.ended', () => {
+    ended++
+    lastEndedAt = Date.now()
+  })
   return app
-}
-
-function countEnds(count: number): void {
-  if (count === 0) return
-  ended += count
-  lastEndedAt = Date.now()
 }
 
 async function answer(request: Request): Promise<Reply> {

@@ -2,10 +2,8 @@ import type { Store, StoreSource } from 'cronce'
 
 export type Calls = Record<string, number>
 
-/**
- * A store that counts how often it is asked what, and says how many fires ended with each write. Every instance opens one of its own.
- */
-export function counted<Tx>(source: StoreSource<Tx>, calls: Calls, onEnds: (count: number) => void): StoreSource<Tx> {
+/** A store that counts how often it is asked what. Every instance opens one of its own. */
+export function counted<Tx>(source: StoreSource<Tx>, calls: Calls): StoreSource<Tx> {
   return {
     name: source.name,
     async open(options) {
@@ -16,22 +14,12 @@ export function counted<Tx>(source: StoreSource<Tx>, calls: Calls, onEnds: (coun
           if (typeof found !== 'function') return found
           return (...args: never[]) => {
             calls[name] = (calls[name] ?? 0) + 1
-            const answer = (found as (...given: never[]) => unknown).apply(target, args)
-            if (name === 'apply')
-              void (answer as ReturnType<Store['apply']>).then(
-                () => onEnds(endsIn(args[0]!)),
-                () => {},
-              )
-            return answer
+            return (found as (...given: never[]) => unknown).apply(target, args)
           }
         },
       })
     },
   }
-}
-
-function endsIn(changes: Parameters<Store['apply']>[0]): number {
-  return changes.reduce((sum, { history }) => sum + history.length, 0)
 }
 
 /** Counts every statement that SQLite is told to do, from now on, in this process. */

@@ -11,7 +11,6 @@ export interface FleetOptions {
   readonly instances: number
   readonly concurrency?: number
   readonly countSql?: boolean
-  readonly ends?: Setup['ends']
   /** Of an earlier fleet: keep what is in it. */
   readonly file?: string
   readonly megabytes?: number
@@ -34,17 +33,9 @@ const CHILD = new URL('./child.ts', import.meta.url)
 const LOOK_MS = 100
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const {
-    store,
-    instances,
-    concurrency = 1_000,
-    countSql = false,
-    ends = 'listen',
-    file = '',
-    megabytes = 4_000,
-  } = options
+  const { store, instances, concurrency = 1_000, countSql = false, file = '', megabytes = 4_000 } = options
   const processes = store === 'sqlite' ? instances : 1
-  const setup: Setup = { store, file, instances: instances / processes, concurrency, countSql, ends }
+  const setup: Setup = { store, file, instances: instances / processes, concurrency, countSql }
   const peers = await Promise.all(
     Array.from({ length: processes }, (_, index) => {
       const name = `${store} ${index + 1}`

@@ -1,45 +1,39 @@
-import { median } from '../shared/statistics.ts'
-import { type Burst, measureBurst } from './burst-plan.ts'
-import type { FleetOptions } from './fleet.ts'
+import { runFresh } from '../shared/processes.ts'
+import { quantile } from '../shared/statistics.ts'
+import { withFile } from './fleet.ts'
+import type { StoreKind } from './protocol.ts'
 
-/** What metrics cost: bursts with and without them, in turn. */
-export interface Overhead {
-  readonly options: FleetOptions
-  readonly pairs: readonly { readonly without: Burst; readonly measured: Burst }[]
+/** CPU microseconds of the main thread per fire, of each round. */
+export interface Rounds {
+  readonly without: number[]
+  readonly measured: number[]
+  /** Rounds in which not every fire ran in its own period: they are left out. */
+  incomplete: number
 }
 
-export async function measureOverhead(
-  options: FleetOptions,
-  count: number,
-  pairs: number,
-  progress: (text: string) => void,
-): Promise<Overhead> {
-  const done: { without: Burst; measured: Burst }[] = []
-  for (let pair = 0; pair < pairs; pair++) {
-    // Who is first takes turns, so that what else the machine does hits both alike.
-    const first = await measureBurst({ ...options, ends: pair % 2 === 0 ? 'store' : 'metrics' }, count)
-    const second = await measureBurst({ ...options, ends: pair % 2 === 0 ? 'metrics' : 'store' }, count)
-    done.push(pair % 2 === 0 ? { without: first, measured: second } : { without: second, measured: first })
-    progress(
-      `metrics, ${options.store}: ${costsOf(done.at(-1)!)
-        .map((us) => us.toFixed(2))
-        .join(' and ')} µs per fire`,
-    )
-  }
-  return { options, pairs: done }
+/** What metrics cost: one process, whose app is measured in every other round. */
+export interface Overhead extends Rounds {
+  readonly store: StoreKind
 }
 
-/** CPU microseconds of the main thread per fire, without and with metrics. */
-export function costsOf({
-  without,
-  measured,
-}: Overhead['pairs'][number]): readonly [without: number, measured: number] {
-  return [without.mainMsPerFire * 1000, measured.mainMsPerFire * 1000]
+const COUNTS: Readonly<Record<StoreKind, number>> = { memory: 8_000, sqlite: 2_000 }
+const PERIOD_MS = 3_000
+
+export async function measureOverhead(store: StoreKind, rounds: number): Promise<Overhead> {
+  const script = new URL('./metrics-child.ts', import.meta.url)
+  const numbers = [COUNTS[store], rounds, PERIOD_MS].map(String)
+  const measured = await withFile((file) =>
+    runFresh<Rounds>(script, [store === 'memory' ? '' : file, ...numbers], 4_000),
+  )
+  return { store, ...measured }
 }
 
-/** The part of the CPU time per fire that metrics add, in percent: of the medians, since single rounds differ by more than that. */
-export function overheadPercent({ pairs }: Overhead): number {
-  const costs = pairs.map(costsOf)
-  const without = median(costs.map(([one]) => one))
-  return (median(costs.map(([, one]) => one)) / without - 1) * 100
+/** Other work on the machine only ever adds to a round, so the faster quarter of the rounds says what the code costs. */
+export function costOf(rounds: readonly number[]): number {
+  return quantile(rounds, 0.25)
+}
+
+/** The part of the CPU time per fire that metrics add, in percent. */
+export function overheadPercent({ without, measured }: Rounds): number {
+  return (costOf(measured) / costOf(without) - 1) * 100
 }

@@ -9,8 +9,6 @@ export interface Setup {
   readonly concurrency: number
   /** Count SQL statements, which costs a little. */
   readonly countSql: boolean
-  /** `listen`: the benchmark hears of every end. Otherwise ends are counted in the store, and nothing listens but metrics. */
-  readonly ends: 'listen' | 'store' | 'metrics'
 }
 
 /** Which schedules there are. */

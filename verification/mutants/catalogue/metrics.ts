@@ -9,14 +9,16 @@ export const METRICS_MUTANTS: readonly Mutant[] = [
     name: 'success-not-counted',
     rule: 'metrics',
     breaks: 'A success without an event is not counted.',
-    edits: [edit('engine/core.ts', 'if (!isFireHeard) meter.fireSucceeded(job)', '')],
+    edits: [
+      edit('engine/core.ts', 'meter.succeeded(job, durationMs, isFire)', 'meter.succeeded(job, durationMs, false)'),
+    ],
     caughtBy: { judge: 'tests', file: COUNTING, names: [`${EQUAL}: nothing else listens`] },
   },
   {
     name: 'success-counted-twice',
     rule: 'metrics',
     breaks: 'A success that has an event because something else listens is counted twice.',
-    edits: [edit('engine/core.ts', 'if (!isRunHeard) meter.runSucceeded', 'meter.runSucceeded')],
+    edits: [edit('engine/core.ts', "isTold('run.ended') ? null", "isTold('run.started') ? null")],
     caughtBy: { judge: 'tests', file: COUNTING, names: [`${EQUAL}: other listeners want every event`] },
   },
   {
@@ -26,8 +28,8 @@ export const METRICS_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'metrics/collect.ts',
-        "sink.add('fires', jobOf(job), reason, count)",
-        "sink.add('fires', jobOf(job), reason, 1)",
+        "sink.cell('fires', jobOf(job), reason).add(count)",
+        "sink.cell('fires', jobOf(job), reason).add(1)",
       ),
     ],
     caughtBy: { judge: 'tests', file: COUNTING, names: [`${EQUAL}: other listeners want every event`] },

@@ -1,3 +1,4 @@
+import type { CronceEvent, EventType } from '../model/event.ts'
 import type { ErrorRecord, HistoryRecord } from '../model/record.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded } from '../store/store.ts'
@@ -136,20 +137,19 @@ export class Core<Tx = unknown> {
     const { state } = decision.change
     if (state !== null) this.nextLook.written(state)
     const { emit, hears } = this.parts
-    for (const event of decision.heard?.(hears) ?? decision.events) emit(event)
-    if (decision.success !== undefined) this.#measureSuccess(decision.success)
+    const events = decision.heard?.(hears) ?? decision.events
+    for (const event of events) emit(event)
+    if (decision.success !== undefined) this.#measureSuccess(decision.success, events)
   }
 
-  /** What no event says, because nothing listens to those events. */
-  #measureSuccess({ job, endedAt, run }: HistoryRecord): void {
-    const { meters, hears } = this.parts
+  /** Reports what none of the events says, because nothing listens to those. */
+  #measureSuccess({ job, endedAt, run }: HistoryRecord, events: readonly CronceEvent[]): void {
+    const { meters } = this.parts
     if (meters.length === 0) return
-    const isRunHeard = hears('run.ended')
-    const isFireHeard = hears('fire.ended')
-    for (const meter of meters) {
-      if (!isRunHeard) meter.runSucceeded(job, Math.max(0, endedAt - run!.startedAt))
-      if (!isFireHeard) meter.fireSucceeded(job)
-    }
+    const isTold = (type: EventType): boolean => events.length > 0 && events.some((event) => event.type === type)
+    const durationMs = isTold('run.ended') ? null : Math.max(0, endedAt - run!.startedAt)
+    const isFire = !isTold('fire.ended')
+    for (const meter of meters) meter.succeeded(job, durationMs, isFire)
   }
 
   /** When the store last failed, by the monotonic clock. */

@@ -31,9 +31,11 @@ export interface EngineParts<Tx = unknown> {
 export interface Meter {
   /** A handler is called: how long after the run was ready it was claimed, and how long after that time it starts. */
   runStarted(job: string, claimLagMs: number, startLagMs: number): void
-  /** A run and its fire have succeeded, and no event says so, because nothing listens: see `Decision.success`. */
-  runSucceeded(job: string, durationMs: number): void
-  fireSucceeded(job: string): void
+  /**
+   * A run and its fire have succeeded, and no event says so, because nothing listens: see `Decision.success`. `null`: there was an event
+   * about the run. `isFire`: there was none about the fire.
+   */
+  succeeded(job: string, durationMs: number | null, isFire: boolean): void
   /** The store has answered a call of the engine, or failed to. */
   storeCalled(operation: string, ms: number, isFailed: boolean): void
   /** Changes that the store refused because the schedule had been changed since it was read. */

@@ -6,11 +6,11 @@ import type { Meter } from '../engine/parts.ts'
 import { CronceError } from '../errors.ts'
 import { VERSION } from '../version.ts'
 import type { MetricKey } from './definitions.ts'
+import type { Measured } from './series.ts'
 
 /** Where an app is measured to: our own series, or the instruments of OpenTelemetry. */
 export interface Sink {
-  add(metric: MetricKey, first: string, second: string, count: number): void
-  observe(metric: MetricKey, first: string, seconds: number): void
+  cell(metric: MetricKey, first: string, second: string): Measured
 }
 
 /** Options of `metrics()` and `otel()`. */
@@ -81,44 +81,73 @@ function listen(
   jobOf: (job: string) => string,
 ): readonly (() => void)[] {
   const ends = (type: 'fire.skipped' | 'fire.missed') =>
-    app.on(type, ({ job, reason, count }) => sink.add('fires', jobOf(job), reason, count))
+    app.on(type, ({ job, reason, count }) => sink.cell('fires', jobOf(job), reason).add(count))
   return [
     ends('fire.skipped'),
     ends('fire.missed'),
-    observe('fire.ended', ({ job, reason }) => sink.add('fires', jobOf(job), reason, 1)),
+    observe('fire.ended', ({ job, reason }) => sink.cell('fires', jobOf(job), reason).add(1)),
     observe('run.ended', ({ job, outcome, reason, durationMs }) => {
       const label = jobOf(job)
-      sink.add('runs', label, reason, 1)
+      sink.cell('runs', label, reason).add(1)
       // How long ago a dead instance began a run says nothing about the job.
-      if (outcome === 'succeeded' || outcome === 'failed') sink.observe('duration', label, durationMs / 1_000)
+      if (outcome === 'succeeded' || outcome === 'failed') sink.cell('duration', label, '').observe(durationMs / 1_000)
     }),
-    app.on('run.retried', ({ job, reason }) => sink.add('retries', jobOf(job), reason, 1)),
-    app.on('run.lost', ({ job }) => sink.add('recovered', jobOf(job), '', 1)),
-    app.on('run.fenced', ({ job }) => sink.add('fenced', jobOf(job), '', 1)),
-    app.on('run.overran', ({ job }) => sink.add('overran', jobOf(job), '', 1)),
-    app.on('lease.lost', () => sink.add('leasesLost', '', '', 1)),
+    app.on('run.retried', ({ job, reason }) => sink.cell('retries', jobOf(job), reason).add(1)),
+    app.on('run.lost', ({ job }) => sink.cell('recovered', jobOf(job), '').add(1)),
+    app.on('run.fenced', ({ job }) => sink.cell('fenced', jobOf(job), '').add(1)),
+    app.on('run.overran', ({ job }) => sink.cell('overran', jobOf(job), '').add(1)),
+    app.on('lease.lost', () => sink.cell('leasesLost', '', '').add(1)),
   ]
 }
 
 function meterOf(sink: Sink, jobOf: (job: string) => string): Meter {
+  const plainOf = plainCells(sink, jobOf)
   return {
     runStarted(job, claimLagMs, startLagMs) {
-      const label = jobOf(job)
-      sink.observe('claimLag', label, claimLagMs / 1_000)
-      sink.observe('startLag', label, startLagMs / 1_000)
+      const { claimLag, startLag } = plainOf(job)
+      claimLag.observe(claimLagMs / 1_000)
+      startLag.observe(startLagMs / 1_000)
     },
-    runSucceeded(job, durationMs) {
-      const label = jobOf(job)
-      sink.add('runs', label, 'completed', 1)
-      sink.observe('duration', label, durationMs / 1_000)
+    succeeded(job, durationMs, isFire) {
+      const { runs, duration, fires } = plainOf(job)
+      if (isFire) fires.add(1)
+      if (durationMs === null) return
+      runs.add(1)
+      duration.observe(durationMs / 1_000)
     },
-    fireSucceeded: (job) => sink.add('fires', jobOf(job), 'completed', 1),
     storeCalled(operation, ms, isFailed) {
       const label = operationOf(operation)
-      sink.observe('storeCalls', label, ms / 1_000)
-      if (isFailed) sink.add('storeErrors', label, '', 1)
+      sink.cell('storeCalls', label, '').observe(ms / 1_000)
+      if (isFailed) sink.cell('storeErrors', label, '').add(1)
     },
-    conflicted: (operation, count) => sink.add('conflicts', operationOf(operation), '', count),
+    conflicted: (operation, count) => sink.cell('conflicts', operationOf(operation), '').add(count),
+  }
+}
+
+interface PlainCells {
+  readonly claimLag: Measured
+  readonly startLag: Measured
+  readonly duration: Measured
+  readonly runs: Measured
+  readonly fires: Measured
+}
+
+/** What every plain fire of a job is counted in, found by one look. Bounded: all jobs beyond the cap have the same. */
+function plainCells(sink: Sink, jobOf: (job: string) => string): (job: string) => PlainCells {
+  const known = new Map<string, PlainCells>()
+  return (job) => {
+    const found = known.get(job)
+    if (found !== undefined) return found
+    const label = jobOf(job)
+    const cells = known.get(label) ?? {
+      claimLag: sink.cell('claimLag', label, ''),
+      startLag: sink.cell('startLag', label, ''),
+      duration: sink.cell('duration', label, ''),
+      runs: sink.cell('runs', label, 'completed'),
+      fires: sink.cell('fires', label, 'completed'),
+    }
+    known.set(label, cells)
+    return cells
   }
 }
 

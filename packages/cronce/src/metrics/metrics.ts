@@ -1,5 +1,5 @@
 import type { Cronce } from '../app/cronce.ts'
-import { collect, type GaugeValue, type MetricsOptions, readMaxJobs } from './collect.ts'
+import { collect, type GaugeValue, type MetricsOptions, readMaxJobs, type Sink } from './collect.ts'
 import { type Definition, type MetricKey, PROCESS_METRICS } from './definitions.ts'
 import { CONTENT_TYPE, exposition, type Family } from './exposition.ts'
 import { type PromRegistry, registerFamilies } from './prom-client.ts'
@@ -37,14 +37,8 @@ export function metrics(app: Pick<Cronce, 'on'>, options: MetricsOptions = {}): 
   const maxJobs = readMaxJobs(options, 'metrics(app, { maxJobs: 100 })')
   const keys = Object.keys(PROCESS_METRICS) as MetricKey[]
   const series = Object.fromEntries(keys.map((key) => [key, new Series(PROCESS_METRICS[key])])) as SeriesOf
-  const { gauges, stop } = collect(
-    app,
-    {
-      add: (metric, first, second, count) => series[metric].add(first, second, count),
-      observe: (metric, first, seconds) => series[metric].observe(first, seconds),
-    },
-    maxJobs,
-  )
+  const cell: Sink['cell'] = (metric, first, second) => series[metric].cell(first, second)
+  const { gauges, stop } = collect(app, { cell }, maxJobs)
   const familyOf = (key: MetricKey): Family =>
     PROCESS_METRICS[key].type === 'gauge' ? gaugeFamily(key, gauges()) : series[key].family()
   return {

@@ -136,8 +136,13 @@ function instruments(meter: Meter): { readonly sink: Sink; readonly keysOfGauges
   }
   return {
     sink: {
-      add: (key, first, second, count) => counters.get(key)!.add(count, attributes(key, first, second)),
-      observe: (key, first, seconds) => histograms.get(key)!.record(seconds, attributes(key, first, '')),
+      cell(key, first, second) {
+        const own = attributes(key, first, second)
+        return {
+          add: (count) => counters.get(key)!.add(count, own),
+          observe: (seconds) => histograms.get(key)!.record(seconds, own),
+        }
+      },
     },
     keysOfGauges: keys.filter((key) => PROCESS_METRICS[key].type === 'gauge'),
   }

@@ -28,7 +28,7 @@ test('Prometheus accepts every metric, with hostile job names in it', async () =
   const { measured, meter } = measuring()
   const names = ['plain', 'with "quotes"', 'back\\slash', 'line\nbreak', 'ünïcödé ☃', '{}=,#', '', '\u0007']
   for (const name of names) {
-    meter.fireSucceeded(name)
+    meter.succeeded(name, null, true)
     meter.runStarted(name, 3, 40)
   }
   meter.storeCalled('claim (look)', 12, true)
@@ -63,7 +63,7 @@ test('values that are no finite numbers are written as Prometheus reads them', (
 
 test('the first jobs have series of their own, and all others share one', () => {
   const { measured, meter } = measuring(2)
-  for (const job of ['a', 'b', 'c', 'a', 'd', 'c']) meter.fireSucceeded(job)
+  for (const job of ['a', 'b', 'c', 'a', 'd', 'c']) meter.succeeded(job, null, true)
   const values = valuesIn(measured.text())
   const count = (job: string) =>
     values.get(`cronce_fires_total{job_name="${job}",reason="completed",outcome="succeeded"}`)
@@ -74,9 +74,9 @@ test('the first jobs have series of their own, and all others share one', () => 
 
 test('a job is at most as many series as the documentation says', () => {
   const { measured, meter } = measuring()
-  meter.fireSucceeded('a')
+  meter.succeeded('a', null, true)
   meter.runStarted('a', 1, 1)
-  meter.runSucceeded('a', 1)
+  meter.succeeded('a', 1, false)
   const own = [...valuesIn(measured.text()).keys()].filter((series) => series.includes('job_name="a"'))
   assert.ok(own.length <= 60, `${own.length} series`)
 })
