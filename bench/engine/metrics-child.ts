@@ -28,16 +28,20 @@ const found: Rounds = { without: [], measured: [], incomplete: 0 }
 let measuring: Metrics | null = null
 for (let round = -WARM_UP; round < rounds; round++) {
   const dueAt = anchor + (round + WARM_UP) * periodMs
-  await sleep(dueAt - LEAD_MS - Date.now())
+  await until(dueAt - LEAD_MS)
   // Without, with, with, without: what grows from round to round is the same for both.
   const isMeasured = (round + WARM_UP) % 4 === 1 || (round + WARM_UP) % 4 === 2
   measuring?.stop()
   measuring = isMeasured ? metrics(app) : null
   const before = { cpu: process.threadCpuUsage(), runs }
-  await sleep(dueAt + periodMs - LEAD_MS - 50 - Date.now())
+  await until(dueAt + periodMs - LEAD_MS - 50)
   const { user, system } = process.threadCpuUsage(before.cpu)
   if (runs - before.runs !== count) found.incomplete++
   else if (round >= 0) found[isMeasured ? 'measured' : 'without'].push((user + system) / count)
 }
 await app.stop()
 process.send!(found)
+
+function until(at: number): Promise<void> {
+  return sleep(Math.max(0, at - Date.now()))
+}

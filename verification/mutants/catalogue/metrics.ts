@@ -18,7 +18,13 @@ export const METRICS_MUTANTS: readonly Mutant[] = [
     name: 'success-counted-twice',
     rule: 'metrics',
     breaks: 'A success that has an event because something else listens is counted twice.',
-    edits: [edit('engine/core.ts', "isTold('run.ended') ? null", "isTold('run.started') ? null")],
+    edits: [
+      edit(
+        'engine/core.ts',
+        'const durationMs = isRunTold ? null :',
+        'const durationMs = isRunTold && isFire ? null :',
+      ),
+    ],
     caughtBy: { judge: 'tests', file: COUNTING, names: [`${EQUAL}: other listeners want every event`] },
   },
   {

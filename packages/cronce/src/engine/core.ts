@@ -1,4 +1,4 @@
-import type { CronceEvent, EventType } from '../model/event.ts'
+import type { CronceEvent } from '../model/event.ts'
 import type { ErrorRecord, HistoryRecord } from '../model/record.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded } from '../store/store.ts'
@@ -146,9 +146,9 @@ export class Core<Tx = unknown> {
   #measureSuccess({ job, endedAt, run }: HistoryRecord, events: readonly CronceEvent[]): void {
     const { meters } = this.parts
     if (meters.length === 0) return
-    const isTold = (type: EventType): boolean => events.length > 0 && events.some((event) => event.type === type)
-    const durationMs = isTold('run.ended') ? null : Math.max(0, endedAt - run!.startedAt)
-    const isFire = !isTold('fire.ended')
+    const isRunTold = events.length > 0 && events.some(({ type }) => type === 'run.ended')
+    const isFire = events.length === 0 || !events.some(({ type }) => type === 'fire.ended')
+    const durationMs = isRunTold ? null : Math.max(0, endedAt - run!.startedAt)
     for (const meter of meters) meter.succeeded(job, durationMs, isFire)
   }
 
