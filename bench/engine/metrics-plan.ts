@@ -11,13 +11,13 @@ export interface Rounds {
   incomplete: number
 }
 
-/** What metrics cost: one process, whose app is measured in every other round. */
+/** What metrics cost: two apps in one process, of which one is measured, in turn. */
 export interface Overhead extends Rounds {
   readonly store: StoreKind
 }
 
 const COUNTS: Readonly<Record<StoreKind, number>> = { memory: 8_000, sqlite: 2_000 }
-const PERIOD_MS = 3_000
+const PERIOD_MS = 4_000
 
 export async function measureOverhead(store: StoreKind, rounds: number): Promise<Overhead> {
   const script = new URL('./metrics-child.ts', import.meta.url)

@@ -25,7 +25,7 @@ const progress = (text: string) =>
 const memory = { store: 'memory', concurrency: 1_000 } as const
 const sqlite = { store: 'sqlite', concurrency: 1_000 } as const
 const overheads = await inTurn(['memory', 'sqlite'] as const, async (store) => {
-  const measured = await measureOverhead(store, quick ? 16 : 48)
+  const measured = await measureOverhead(store, quick ? 8 : 24)
   progress(`metrics, ${store}: ${overheadPercent(measured).toFixed(1)} % more CPU per fire`)
   return measured
 })
