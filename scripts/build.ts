@@ -24,7 +24,8 @@ const SHARED: BuildOptions = {
   target: 'node18',
   packages: 'external',
   charset: 'utf8',
-  legalComments: 'none',
+  // Comments that begin with an exclamation mark stay: see `at-entry.ts`.
+  legalComments: 'inline',
   // Names stay, and lines stay short: stack traces must be readable.
   minifyWhitespace: true,
   minifySyntax: true,
@@ -39,11 +40,13 @@ registerHooks({
 })
 const { dts } = await import('rollup-plugin-dts')
 
-/** Declarations name the sources: `./errors.ts` is declared in `./errors.d.ts`. */
+/** Declarations name the sources: `./errors.ts` is declared in `./errors.d.ts`, and the `src` of another package in its `build`. */
 const declarations: Plugin = {
   name: 'declarations',
   resolveId: (id, importer) =>
-    importer !== undefined && id.startsWith('.') ? join(dirname(importer), id.replace(/\.[jt]s$/, '.d.ts')) : null,
+    importer !== undefined && id.startsWith('.')
+      ? join(dirname(importer), id.replace(/^(\.\.\/\.\.\/[a-z]+)\/src\//, '$1/build/').replace(/\.[jt]s$/, '.d.ts'))
+      : null,
 }
 
 /** Modules that most of the library uses, and that need no Node.js. */

@@ -18,7 +18,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { CLI_DOC, renderCliDoc } from './docs/cli.ts'
 import { cliCodesInSource, codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
 import { generatePrisma, prismaSchemaOf } from './docs/prisma.ts'
-import { type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
+import { anchorsOf, type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
 import { undocumentedExports } from './docs/undocumented.ts'
 
@@ -28,6 +28,7 @@ const DOCS = [
   'packages/cronce/README.md',
   'packages/cli/README.md',
   'packages/checker/README.md',
+  'packages/conformance/README.md',
   'packages/server/README.md',
   'CONTRIBUTING.md',
   ...list('docs', '.md'),
@@ -60,8 +61,11 @@ try {
 
 function checkLinks(): void {
   for (const file of DOCS) {
-    for (const link of linksOf(read(file))) {
-      if (!existsSync(join(ROOT, dirname(file), link))) problems.push(`${file}: there is no ${link}`)
+    for (const { file: name, anchor } of linksOf(read(file))) {
+      const path = name === '' ? file : join(dirname(file), name)
+      if (!existsSync(join(ROOT, path))) problems.push(`${file}: there is no ${name}`)
+      else if (anchor !== undefined && path.endsWith('.md') && !anchorsOf(read(path)).has(anchor))
+        problems.push(`${file}: ${path} has no heading #${anchor}`)
     }
   }
 }

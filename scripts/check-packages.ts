@@ -24,6 +24,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { checkFirstSteps } from './packages/first-steps.ts'
 import { checkOldNode, findOldNode } from './packages/old-node.ts'
+import { checkConformance } from './packages/prove-store.ts'
 import { demand, run, runFailing } from './packages/run.ts'
 import { describeWeights, type Packed as Weighed, weigh } from './packages/weigh.ts'
 
@@ -56,6 +57,7 @@ const STRICT = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022',
 const NODENEXT = ['--module', 'nodenext']
 const NODE16 = ['--module', 'node16', '--moduleResolution', 'node16']
 const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler']
+const OLDEST_TSC = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
 const scratch = mkdtempSync(join(tmpdir(), 'cronce-packages-'))
 
 try {
@@ -82,9 +84,9 @@ function readManifest(folder: string): Manifest {
 function checkVersions(manifests: readonly Manifest[]): void {
   const versions = new Map(manifests.map(({ name, version }) => [name, version]))
   const wanted = versions.get('cronce')!
-  for (const { name, version, dependencies = {} } of manifests) {
+  for (const { name, version, dependencies, peerDependencies } of manifests) {
     demand(version === wanted, `${name} is ${version}, cronce is ${wanted}`)
-    for (const [sibling, range] of Object.entries(dependencies)) {
+    for (const [sibling, range] of Object.entries({ ...dependencies, ...peerDependencies })) {
       if (versions.has(sibling))
         demand(range === wanted, `${name} depends on ${sibling} ${range}, not exactly ${wanted}`)
     }
@@ -193,6 +195,10 @@ async function checkPrograms(home: string, manifests: readonly Manifest[]): Prom
   for (const manifest of manifests) await checkCommands(home, manifest)
   await checkLibraryAlone(home)
   await checkShared(home)
+  await checkConformance(home, readText('packages/conformance/README.md'), [
+    ['tsc', ...STRICT, ...NODENEXT],
+    ['node', OLDEST_TSC, ...STRICT, ...NODENEXT],
+  ])
   await checkBrowser(home)
   const oldNode = findOldNode()
   if (oldNode === null) console.log('SKIPPED: what an older Node.js says, because there is none on this machine')
@@ -229,9 +235,8 @@ async function checkTypes(home: string): Promise<void> {
 
 /** Applications upgrade their compiler later than their libraries. */
 async function checkOldestTypes(home: string): Promise<void> {
-  const oldest = join(ROOT, 'node_modules', 'typescript-oldest', 'bin', 'tsc')
   for (const resolution of [NODE16, NODENEXT, BUNDLER])
-    await run(home, 'node', oldest, ...STRICT, ...resolution, 'consumer.ts')
+    await run(home, 'node', OLDEST_TSC, ...STRICT, ...resolution, 'consumer.ts')
 }
 
 /** Two packages have the command; npm links the one or the other. */

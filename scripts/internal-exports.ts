@@ -25,6 +25,8 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'execApp', users: ['cli'], why: 'the name of an app that only cronce exec makes' },
   { name: 'isOfExec', users: ['cli'], why: 'tells the schedules of cronce exec from those of applications' },
   { name: 'needsInstance', users: ['cli', 'server'], why: 'one rule for the findings of doctor and of the overview' },
+  { name: 'EXPECTED_RULE', users: ['cli'], why: 'where the rule stands that calls of exec and of node-cron follow' },
+  { name: 'expectedInput', users: ['cli'], why: 'exec and the coordinator of node-cron write the rule in one form' },
   {
     name: 'upcomingInstants',
     users: ['cli', 'server'],
@@ -35,9 +37,17 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'exposition', users: ['server'], why: 'writes the metrics of the fleet as those of a process' },
   { name: 'CONTENT_TYPE', users: ['server'], why: 'the content type of what exposition writes' },
   { name: 'Family', users: ['server'], why: 'what exposition takes' },
+  {
+    name: 'nameHint',
+    users: ['server'],
+    why: 'one table of foreign names for the options of jobs and the fields of JSON',
+  },
+  { name: 'shellWord', users: ['cli'], why: 'names in the commands that messages of the library and of the CLI print' },
   { name: 'isExclusive', users: ['cli', 'server'], why: 'tells locks, terms and keys from jobs' },
   { name: 'isRunByCaller', users: ['cli'], why: 'tells what no instance has to run from jobs' },
   { name: 'LEADER_JOB', users: ['cli'], why: 'a term is never stuck' },
+  { name: 'SLOT_JOB', users: ['cli'], why: 'tells the tasks of node-cron from jobs' },
+  { name: 'SLOT_PREFIX', users: ['cli'], why: 'finds the schedule of a task of node-cron by the name of the task' },
   { name: 'superviseRun', users: ['cli'], why: 'cronce exec supervises its command as a command target does' },
   { name: 'CommandEnd', users: ['cli'], why: 'what superviseRun resolves to' },
 ]

@@ -4,7 +4,7 @@ import { forgetStatements, type StatementCost, statementsOf } from './readings.t
 import { measureRush, type Rush } from './rush-plan.ts'
 import type { BenchServer } from './server.ts'
 
-/** Where the time of a fire goes. Sampling costs something itself, so its rate is no figure. */
+/** Where the time of a fire goes in a warm process. Sampling costs something itself, so its rate is no figure. */
 export interface Breakdown {
   readonly rush: Rush
   readonly statements: readonly StatementCost[]
@@ -16,7 +16,7 @@ export async function measureBreakdown(server: BenchServer, options: FleetOption
   let profile: Omit<Profiled, 'is'> = { shares: [], functions: [] }
   const rush = await measureRush(
     server,
-    { ...options, count, settled: true },
+    { ...options, count, settled: true, warm: true },
     {
       async begin(database, fleet) {
         await forgetStatements(database)

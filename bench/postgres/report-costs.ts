@@ -48,7 +48,7 @@ export function breakdownText({ rush, statements, profile }: Breakdown): string 
   const { count, effort } = rush
   const us = (ms: number) => grouped((ms * 1000) / count)
   const intro =
-    `One process, ${grouped(count)} due at one instant, while sampling. CPU per fire: ` +
+    `One warm process, ${grouped(count)} due at one instant, while sampling. CPU per fire: ` +
     `${grouped(effort.cpuMs * 1000)} µs in the server, ${grouped(effort.clientCpuMs * 1000)} µs in the process, ` +
     `of which ${grouped(effort.clientMainMs * 1000)} µs are the main thread's.`
   const byStatement = table(

@@ -7,7 +7,7 @@ interface Node {
 }
 
 const SAMPLE_US = 250
-const FUNCTIONS = 15
+const FUNCTIONS = 20
 
 /** Where the one thread for JavaScript spends its time, from samples. */
 export function mainThreadProfile(): { start(): Promise<void>; stop(): Promise<Profiled> } {

@@ -15,8 +15,9 @@ export function prismaSchemaOf(text: string): string {
  * `generate` does not use it: a program that exists keeps it from doing so.
  */
 export async function generatePrisma(schema: string, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  const file = join(folder, 'schema.prisma')
+  // Where Prisma looks for it, so that the output is relative to that.
+  await mkdir(join(folder, 'prisma'), { recursive: true })
+  const file = join(folder, 'prisma', 'schema.prisma')
   await writeFile(file, schema)
   const prisma = createRequire(import.meta.url).resolve('prisma/build/index.js')
   const env = { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' }

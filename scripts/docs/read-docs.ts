@@ -72,9 +72,32 @@ export function judge(
   return null
 }
 
-/** Relative links to files. */
-export function linksOf(text: string): string[] {
-  return [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!)
+/** A relative link: an empty `file` is the page itself. */
+export interface Link {
+  readonly file: string
+  readonly anchor: string | undefined
+}
+
+export function linksOf(text: string): Link[] {
+  const found = [...withoutCode(text).matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)]
+  return found.map(([, file, anchor]) => ({ file: file!, anchor }))
+}
+
+/** What a link can name in a page: its headings, as GitHub turns them into anchors. */
+export function anchorsOf(text: string): Set<string> {
+  const headings = [...withoutCode(text).matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^```[\s\S]*?^```/gm, '')
 }
 
 /** Names in the first column of the tables in a chapter. */

@@ -18,6 +18,7 @@ const ENTRIES = [
     'sqlite',
     'testing',
   ].map((entry) => `packages/cronce/src/${entry}.ts`),
+  'packages/conformance/src/index.ts',
   'packages/server/src/index.ts',
 ]
 

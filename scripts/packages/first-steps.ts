@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { demand, run } from './run.ts'
@@ -9,6 +9,8 @@ const REQUIRE = "const { cronce } = require('cronce')"
 const IMPORT = "import { cronce } from 'cronce'"
 /** A liveness limit, for a machine that is busy with other work. */
 const LIMIT_MS = 120_000
+
+const PACKAGES = join(import.meta.dirname, '..', '..', 'packages')
 
 interface Process {
   readonly child: ChildProcess
@@ -26,6 +28,7 @@ export async function checkFirstSteps(scratch: string, packages: string, readme:
     code.includes(REQUIRE) && readme.includes(IMPORT),
     'README.md begins with no example for both kinds of modules',
   )
+  checkInstall(readme)
   const home = join(scratch, 'first-steps')
   mkdirSync(home)
   symlinkSync(join(packages, 'node_modules'), join(home, 'node_modules'))
@@ -52,6 +55,24 @@ export async function checkFirstSteps(scratch: string, packages: string, readme:
     const answer = await run(home, 'sh', '-c', line.replace('npx cronce', 'node_modules/.bin/cronce'))
     demand(answer.includes('billing') || answer.includes('Sound'), `${line} prints\n${answer}`)
   }
+}
+
+/** Until the packages are published: all of them are packed, and the pattern of the install line matches all files. */
+function checkInstall(readme: string): void {
+  const folders = readdirSync(PACKAGES).map((folder) => `packages/${folder}`)
+  const packed = [...readme.matchAll(/-w (packages\/[a-z]+)/g)].map((match) => match[1]!)
+  demand(
+    packed.toSorted().join() === folders.toSorted().join(),
+    `README.md packs ${packed.join(', ')}, not all packages`,
+  )
+  const [, pattern] = /npm install \.\/(\S+)\*\.tgz/.exec(readme) ?? []
+  const names = folders.map((folder) => readFileSync(join(PACKAGES, '..', folder, 'package.json'), 'utf8'))
+  // npm names the file of `@cronce/cli` cronce-cli-0.1.0.tgz.
+  const files = names.map((text) => (JSON.parse(text) as { name: string }).name.replace('@', '').replace('/', '-'))
+  demand(
+    pattern !== undefined && files.every((file) => `${file}-`.startsWith(pattern)),
+    'README.md has no line that installs all packed files',
+  )
 }
 
 function start(home: string, file: string): Process {

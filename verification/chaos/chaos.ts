@@ -50,7 +50,7 @@ export interface ChaosResult {
   readonly world: Pick<World, 'keep' | 'removeFolder'>
 }
 
-const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, claimAheadMs: 400, clockErrorMs: 25, starvedMs: 500 }
+const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 }
 /** Calm is judged, too: so long after everything must be right again. */
 const TAIL_MS = 4_000
 /** A starved machine makes it last longer, until witnesses vouch for all of it; but not for ever. */

@@ -44,7 +44,7 @@ function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
 
 export const BOUNDS: WitnessedBounds = {
   ...{ leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000 },
-  ...{ claimAheadMs: 400, clockErrorMs: 25, starvedMs: 500 },
+  ...{ claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 },
 }
 const LOOK_MS = 20
 /** The first process in the place of the one that is struck. */

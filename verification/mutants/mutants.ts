@@ -9,7 +9,9 @@ import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { METRICS_MUTANTS } from './catalogue/metrics.ts'
+import { NODE_CRON_MUTANTS } from './catalogue/node-cron.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
+import { PLACE_MUTANTS } from './catalogue/places.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
 import { POSTGRES_MUTANTS } from './catalogue/postgres.ts'
 import { REDIS_MUTANTS } from './catalogue/redis.ts'
@@ -30,8 +32,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...COMMAND_MUTANTS,
   ...DEPLOYMENT_MUTANTS,
   ...APP_MUTANTS,
+  ...PLACE_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
+  ...NODE_CRON_MUTANTS,
   ...RUN_MUTANTS,
   ...CLAIM_AHEAD_MUTANTS,
   ...AFTER_STALL_MUTANTS,

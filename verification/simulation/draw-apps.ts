@@ -49,7 +49,8 @@ export function withApps(scenario: Scenario): Scenario {
     nodes: nodes.map((node, place) => ({ ...node, release: indexOf(apps[place]!, node.release ?? 0) })),
     releases: [...releases, ...others.flatMap((other) => other.releases)],
     actions: scenario.actions.map((action): Action => {
-      if (action.kind === 'deploy') return { ...action, release: indexOf(apps[action.node]!, action.release) }
+      if (action.kind === 'deploy' || action.kind === 'appear')
+        return { ...action, release: indexOf(apps[action.node]!, action.release) }
       if (action.kind !== 'op-activate') return action
       return { ...action, release: indexOf(dice.whole(0, count - 1), action.release) }
     }),

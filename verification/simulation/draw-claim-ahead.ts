@@ -15,7 +15,7 @@ const POINTS: readonly SyncPoint[] = ['run:starting', 'run:due', 'run:due']
 export function withClaimAhead(scenario: Scenario): Scenario {
   const dice = createDice(seedOf(scenario.seed, 'claim ahead'))
   if (scenario.kind !== 'seconds' || !dice.chance(0.5)) return scenario
-  const claimAheadMs = Math.min(dice.pick([100, 400, 400, 400, 1_000, 3_000]), scenario.leaseMs / 4)
+  const claimAheadMs = Math.min(dice.pick([100, 300, 300, 300, 200, 50]), scenario.leaseMs / 4)
   // What one host can do wrong to the store's clock is drawn elsewhere; clocks that run wrong by more than the bound are no fair game.
   const nodes = scenario.nodes.map((node) => ({ ...node, rate: dice.pick(RATES) }))
   const faults = Array.from({ length: dice.whole(2, 10) }, () => drawFault(dice, scenario))

@@ -7,6 +7,7 @@ import { drawFeeds } from './draw-feeds.ts'
 import { withFleetShape } from './draw-fleet-shape.ts'
 import { drawHostSteps } from './draw-host-steps.ts'
 import { withLittleRoom } from './draw-little-room.ts'
+import { withPlaces } from './draw-places.ts'
 import { drawPlan, drawWork, type Setting, ZONE_CHANGES } from './draw-plan.ts'
 import { drawSimultaneous } from './draw-simultaneous.ts'
 import { createDice, type Dice, seedOf } from './random.ts'
@@ -66,7 +67,9 @@ export function drawScenario(seed: number): Scenario {
     ].sort((one, other) => one.at - other.at),
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
   }
-  return withClaimAhead(withApps(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) }))))
+  return withClaimAhead(
+    withApps(withPlaces(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })))),
+  )
 }
 
 /** Long enough to be well again, and for some fires after that. */

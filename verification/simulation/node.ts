@@ -12,7 +12,7 @@ import { type Disturbance, disturb } from './disturb.ts'
 import { handle, type Workplace } from './handle.ts'
 import { optionsOf } from './plan-options.ts'
 import { createDice, seedOf } from './random.ts'
-import { DEFAULT_APP, type NodePlan, type Release, type Scenario } from './scenario.ts'
+import { DEFAULT_APP, type Labels, type NodePlan, type Release, type Scenario } from './scenario.ts'
 
 export type Tx = MemoryTransaction
 
@@ -20,6 +20,7 @@ export type Tx = MemoryTransaction
 export interface Node {
   readonly name: string
   readonly release: Release
+  readonly labels: Labels
   readonly process: Process
   readonly app: Cronce<Tx>
   readonly link: Link
@@ -67,6 +68,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
       app: release.app ?? DEFAULT_APP,
       concurrency: plan.concurrency,
       claimAhead: claimAheadMs,
+      labels: plan.labels,
     },
     deployment: release.isImplicit === true ? undefined : release.id,
     ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
@@ -74,9 +76,20 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   })
   const workplace: Workplace = { ...place, scenario, node: name, process }
   for (const [job, declared] of Object.entries(release.jobs)) {
-    app.job(job, { ...optionsOf(declared), was: declared.was }, (run) => handle(workplace, run))
+    const { was, on, isOnEachHost } = declared
+    const place = { on, hosts: isOnEachHost === true ? ('each' as const) : undefined }
+    app.job(job, { ...optionsOf(declared), was, ...place }, (run) => handle(workplace, run))
   }
-  return { name, release, process, app, link, disturbances, isSessionLost: false }
+  return {
+    name,
+    release,
+    labels: plan.labels ?? { host: name },
+    process,
+    app,
+    link,
+    disturbances,
+    isSessionLost: false,
+  }
 }
 
 /** Who asks for things, over a connection that may fail like any other. Never crashes, and runs nothing. */
@@ -91,7 +104,16 @@ export function createOperator(parts: NodeParts, name: string, latencyMs: number
     ...{ logger: false, signals: false },
     store: surround(source, { ...AROUND, clock: process.clock, random: dice.roll, newId: idsFrom(name) }),
   })
-  return { name, release: { id: '', jobs: {} }, process, app, link, disturbances, isSessionLost: false }
+  return {
+    name,
+    release: { id: '', jobs: {} },
+    labels: { host: name },
+    process,
+    app,
+    link,
+    disturbances,
+    isSessionLost: false,
+  }
 }
 
 function idsFrom(name: string): () => string {

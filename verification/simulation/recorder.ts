@@ -16,10 +16,11 @@ export interface Recorder {
   readonly clock: (byMs: number) => void
   /** To be answered by what is returned; what never is stays unknown. */
   readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
-  /** It was done just now, decided on what was there so long ago. */
-  readonly done: (schedule: string, request: Request, agoMs: number) => void
+  /** It was done just now, decided on what was there so long ago by the store's clock. It counts for certain after `aheadMs`. */
+  readonly done: (schedule: string, request: Request, agoMs: number, aheadMs?: number) => void
   /** It was done just now, and what it ends may go on, or may have passed to another schedule. */
   readonly maybe: (schedule: string, request: Request, agoMs: number) => void
+  readonly now: () => Time
   /** Everything so far, by time. */
   readonly entries: () => Entry[]
 }
@@ -29,6 +30,13 @@ type Open<Item> = { -readonly [Name in keyof Item]: Item[Name] }
 export function createRecorder(world: World): Recorder {
   const entries: Entry[] = []
   const now = (): Time => world.now()
+  /** What the store's clock showed so long ago was longer ago if that clock has been set back since. */
+  const before = (agoMs: number): Time => {
+    let at = now() - agoMs
+    for (const entry of entries.toReversed())
+      if (entry.kind === 'clock' && entry.at >= at) at += Math.min(0, entry.byMs)
+    return Math.max(0, at)
+  }
   return {
     start: (run, node) => void entries.push({ kind: 'start', at: now(), node, ...run }),
     finish: (run, node, how) => void entries.push({ kind: 'finish', at: now(), node, how, ...run }),
@@ -53,14 +61,15 @@ export function createRecorder(world: World): Recorder {
         operation.endedAt = now()
       }
     },
-    done(schedule, request, agoMs) {
-      const at = Math.max(0, now() - agoMs)
-      entries.push({ kind: 'operation', at, endedAt: now(), result: 'ok', schedule, ...request })
+    done(schedule, request, agoMs, aheadMs = 0) {
+      const at = before(agoMs)
+      entries.push({ kind: 'operation', at, endedAt: now() + aheadMs, result: 'ok', schedule, ...request })
     },
     maybe(schedule, request, agoMs) {
-      const at = Math.max(0, now() - agoMs)
+      const at = before(agoMs)
       entries.push({ kind: 'operation', at, endedAt: null, result: 'info', schedule, ...request })
     },
+    now,
     entries: () => entries.toSorted((one, other) => one.at - other.at),
   }
 }

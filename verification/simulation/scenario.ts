@@ -46,6 +46,8 @@ export interface NodePlan {
   /** Runs at a time. */
   readonly concurrency: number
   readonly rate: number
+  /** With `host`; none given: it has none but its own name. */
+  readonly labels?: Labels
   /** The release that it begins with; the first one unless told. */
   readonly release?: number
 }
@@ -73,6 +75,33 @@ export interface Plan {
   readonly count: number
   /** The name that the job had in the release before. */
   readonly was?: string
+  /** The labels that a process must have to run it. The same in all releases. */
+  readonly on?: Readonly<Record<string, readonly string[]>>
+  /** It has a schedule on each host. */
+  readonly isOnEachHost?: boolean
+}
+
+export type Labels = { readonly host: string; readonly role?: string }
+
+export function isFor(on: Plan['on'], labels: Labels | undefined): boolean {
+  const values: Readonly<Record<string, string>> = { ...labels }
+  return Object.entries(on ?? {}).every(([label, allowed]) => allowed.includes(values[label]!))
+}
+
+/** The plan of a schedule, which may be that of one host. */
+export function planIn({ jobs }: Release, schedule: string): Plan | undefined {
+  const own = jobs[schedule]
+  if (own !== undefined) return own.isOnEachHost === true ? undefined : own
+  const plan = jobs[schedule.slice(0, Math.max(0, schedule.indexOf('@')))]
+  return plan?.isOnEachHost === true ? { ...plan, spec: { ...plan.spec, job: schedule } } : undefined
+}
+
+/** Names of the jobs that a process of this release with these labels can run. */
+export function jobsOf({ jobs }: Release, { labels }: Pick<NodePlan, 'labels'>): readonly string[] {
+  return Object.entries(jobs).flatMap(([name, { on, isOnEachHost }]) => {
+    if (!isFor(on, labels)) return []
+    return isOnEachHost === true ? [name, `${name}@${labels?.host}`] : [name]
+  })
 }
 
 /** Rates are from 0 to 1, each for itself. */

@@ -7,6 +7,7 @@ import { countEvent } from './count-events.ts'
 import { transactingIn, type Workplace } from './handle.ts'
 import { judgeApps } from './invariants/judge-apps.ts'
 import { judgeFeeds } from './invariants/judge-feeds.ts'
+import { judgePlaces } from './invariants/judge-places.ts'
 import type { Step } from './invariants/mirror.ts'
 import { observeStore, type Watcher } from './invariants/observe-store.ts'
 import type { Finding, Report } from './invariants/report.ts'
@@ -41,9 +42,15 @@ export function createSetup(scenario: Scenario) {
     data: () => source.data.namespaces.get('default')!,
     releaseOf: (name) => releaseOf(name),
   })
+  const places = judgePlaces({
+    ...{ scenario, storeNow, report, count },
+    data: () => source.data.namespaces.get('default')!,
+    nodeOf: (name) => stage.all.find((node) => node.name === name),
+  })
   const owners: Ownership[] = []
   const started: Workplace['started'] = (run, node) => {
     apps.started(run, node)
+    places.started(run, node)
     observed.started(run)
   }
   const place = workplaceFor(scenario, { recorder, count, report, started })
@@ -55,6 +62,7 @@ export function createSetup(scenario: Scenario) {
     changed(step) {
       seen.changed(step)
       apps.changed(step)
+      places.changed(step)
       noteOwner(owners, step, world.now())
       feedJudge.changed(step)
     },
@@ -114,7 +122,22 @@ export function createSetup(scenario: Scenario) {
     }
     return recorder.entries()
   }
-  return { world, source, counters, findings, report, observed, feeds, stage, acting, heal, entries, owners, apps }
+  return {
+    world,
+    source,
+    counters,
+    findings,
+    report,
+    observed,
+    feeds,
+    stage,
+    acting,
+    heal,
+    entries,
+    owners,
+    apps,
+    places,
+  }
 }
 
 function noteOwner(owners: Ownership[], { before, after }: Step, at: number): void {

@@ -82,7 +82,11 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
   while (world.now() < end && !isOver()) await world.advance(Math.min(sliceMs, end - world.now()))
   acting.reads.push(await world.until(acting.read(), 1_000))
   for (const feed of setup.feeds) feed.finish()
-  if (!isOver()) setup.apps.finish(setup.stage.nodes.filter((node) => node !== null))
+  const live = setup.stage.nodes.filter((node) => node !== null)
+  if (!isOver()) {
+    setup.apps.finish(live)
+    setup.places.finish(live)
+  }
   const entries = setup.entries()
   if (!isOver()) await leave(setup, scenario)
   return entries

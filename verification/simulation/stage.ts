@@ -1,7 +1,7 @@
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 import type { Disturbance } from './disturb.ts'
 import { createNode, type Node, type NodeParts } from './node.ts'
-import { DEFAULT_APP } from './scenario.ts'
+import { DEFAULT_APP, jobsOf } from './scenario.ts'
 import type { Spells } from './spells.ts'
 
 /** The nodes: each place has one process after the other. */
@@ -66,7 +66,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     all.push(node)
     for (const disturbance of everywhere) node.disturbances.add(disturbance)
     const { concurrency } = scenario.nodes[place]!
-    const able = { jobs: Object.keys(release.jobs), concurrency, app: release.app ?? DEFAULT_APP }
+    const able = { jobs: jobsOf(release, scenario.nodes[place]!), concurrency, app: release.app ?? DEFAULT_APP }
     recorder.node(node.name, 'started', able)
     void node.app.start().then(() => {
       if (nodes[place] === node && !stopping.has(node.name)) recorder.node(node.name, 'ready', able)
@@ -77,7 +77,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     else spells.last(downMs, () => start(place))
   }
   const isGone = (place: number, node: Node, downMs: number): void => {
-    recorder.node(node.name, 'ended', { jobs: Object.keys(node.release.jobs) })
+    recorder.node(node.name, 'ended', { jobs: jobsOf(node.release, node) })
     nodes[place] = null
     comeBack(place, downMs)
   }
@@ -106,7 +106,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
     const node = nodes[place]
     if (!node || stopping.has(node.name)) return
     stopping.add(node.name)
-    recorder.node(node.name, 'stopping', { jobs: Object.keys(node.release.jobs) })
+    recorder.node(node.name, 'stopping', { jobs: jobsOf(node.release, node) })
     recorder.fault('stop', node.name)
     count('stop')
     void node.app.stop().then(() => {
@@ -163,7 +163,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
       const release = scenario.releases[releases[place]!]!
       const name = `call-${all.length + 1}`
       const node = createNode(parts, name, scenario.nodes[place]!, release, new Map())
-      const able = { jobs: Object.keys(release.jobs), app: release.app ?? DEFAULT_APP }
+      const able = { jobs: jobsOf(release, scenario.nodes[place]!), app: release.app ?? DEFAULT_APP }
       all.push(node)
       for (const disturbance of everywhere) node.disturbances.add(disturbance)
       recorder.node(name, 'started', able)

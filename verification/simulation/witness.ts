@@ -5,7 +5,7 @@ import type { Instant, ScheduleState } from '../../packages/cronce/src/model/sch
 import type { Workplace } from './handle.ts'
 import type { Step } from './invariants/mirror.ts'
 import type { Watcher } from './invariants/observe-store.ts'
-import type { Plan, Release } from './scenario.ts'
+import { type Plan, planIn, type Release } from './scenario.ts'
 
 const LONG_AGO_MS = 60_000
 
@@ -18,21 +18,27 @@ export function witness(
   releaseOf: (node: string) => Release | undefined,
 ): Omit<Watcher, 'membersChanged'> {
   const attempts = new Map<string, number>()
-  const planOf = (who: string, schedule: string): Plan | undefined => releaseOf(who)?.jobs[schedule]
+  const planOf = (who: string, schedule: string): Plan | undefined => {
+    const release = releaseOf(who)
+    return release === undefined ? undefined : planIn(release, schedule)
+  }
+  /** By schedule, when it was retired last: the store's clock may have been set since. */
+  const retiredAt = new Map<string, number>()
   /** By schedule, how it was defined last. */
   const specs = new Map<string, Spec>()
-  const define = (schedule: string, { spec }: Plan, agoMs: number): void => {
+  const define = (schedule: string, { spec }: Plan, agoMs: number, aheadMs: number): void => {
     specs.set(schedule, spec)
-    recorder.done(schedule, { verb: 'define', spec }, agoMs)
+    recorder.done(schedule, { verb: 'define', spec }, agoMs, aheadMs)
   }
 
   const declared = ({ before, after, who, change, now }: Step): void => {
     if (after === undefined || after.source.kind !== 'code') return
     // It was decided when its own times say; unless the clock was set back since.
-    const agoMs = now - (after.retiredAt ?? after.updatedAt)
-    const decidedMs = agoMs < 0 ? LONG_AGO_MS : agoMs
+    const writtenMs = now - (after.retiredAt ?? after.updatedAt)
+    const decidedMs = writtenMs < 0 ? LONG_AGO_MS : writtenMs
     if (after.retiredAt !== null && before?.retiredAt === null) {
       count('retired')
+      retiredAt.set(change.id, recorder.now())
       const { renamedTo, from } = after.retirements?.at(-1) ?? {}
       if (renamedTo !== undefined) {
         count('job renamed')
@@ -55,7 +61,10 @@ export function witness(
     if (isBack) count('returned')
     if (isBack || after.revision !== before?.revision || before.createdAt !== after.createdAt) {
       const plan = planOf(who, change.id)
-      if (plan !== undefined) define(change.id, plan, Math.max(decidedMs, instantsSinceMs(before, after, now)))
+      const leftMs = leftByOtherNameMs(before, after, now)
+      const retiredMs = recorder.now() - (retiredAt.get(change.id) ?? 0)
+      const sinceMs = Math.max(undoneMs(before, after, now, retiredMs), leftMs < 0 ? LONG_AGO_MS : leftMs)
+      if (plan !== undefined) define(change.id, plan, Math.max(decidedMs, sinceMs), Math.max(0, -leftMs))
       const isUndone = isBack && before.nextAt === after.nextAt
       if (before !== undefined && !isUndone) count('redeclared')
     }
@@ -91,15 +100,20 @@ export function witness(
   }
 }
 
-/** How long before its declaration the instants of a schedule begin to belong to it. */
-function instantsSinceMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+/** A retirement that is undone leaves the mark where it was: the due times since then belong to the schedule. */
+function undoneMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant, retiredMs: number): number {
   const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
-  // A retirement that is undone leaves the mark where it was: the instants since belong to the schedule.
-  const retiredMs = isBack && before.nextAt === after.nextAt ? now - before.retiredAt! : 0
-  // A schedule that takes over from another name of its job begins where that one stopped.
-  const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && (isBack || before === undefined)
-  const leftMs = isTakenOver ? now - (after.plannedTo ?? now) : 0
-  return leftMs < 0 ? LONG_AGO_MS : Math.max(retiredMs, leftMs)
+  return isBack && before.nextAt === after.nextAt ? Math.max(now - before.retiredAt!, retiredMs) : 0
+}
+
+/**
+ * A schedule that takes over from another name of its job begins so long ago, where that one stopped. Below zero: the other name has
+ * claimed instants ahead, or the store's clock was set back since.
+ */
+function leftByOtherNameMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
+  const isNew = before === undefined || (before.retiredAt !== null && after.retiredAt === null)
+  const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && isNew
+  return isTakenOver ? now - (after.plannedTo ?? now) : 0
 }
 
 function countGrant({ after }: Step, run: RunRecord, count: (what: string) => void): void {

@@ -128,11 +128,11 @@ function mayPauseItself({ stories }: Dossier, specs: readonly Spec[], prunedTo: 
 
 function activitySpan(story: Story, clock: StoreClock) {
   const begun = story.runs.map((run) => clock.timesOf(claimOf(run)).from)
-  return begun.length === 0 ? [] : [{ from: Math.min(...begun), to: endOf(story, clock), item: story }]
+  if (begun.length === 0) return story.record === null ? handledSpan(story) : []
+  return [{ from: Math.min(...begun), to: endOf(story, clock), item: story }]
 }
 
 function openSpan(story: Story, clock: StoreClock) {
-  if (story.runs.length === 0 && story.record === null) return handledSpan(story)
   if (story.record === null) return activitySpan(story, clock)
   const begun = story.runs.map((run) => clock.timesOf(claimOf(run)).from)
   // In another round it was planned again, and when it was for the first time is not on record any more.

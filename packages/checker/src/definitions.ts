@@ -22,7 +22,7 @@ export interface Stretch extends Standing, Times {}
 /** Something was written, at some time between two; `null`: that it is gone, or goes on. */
 interface Write<Value> {
   readonly from: Time
-  /** Infinite: nobody knows whether it ever was. */
+  /** Infinite: it is not known whether it ever was. */
   readonly to: Time
   readonly value: Value
 }

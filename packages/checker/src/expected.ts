@@ -11,7 +11,7 @@ export interface Expected {
   readonly times: Times
   /** What the schedule was then. */
   readonly standing: Standing
-  /** It was the schedule's, whatever happened to what nobody knows. */
+  /** It was the schedule's, however unknown outcomes turned out. */
   readonly isCertain: boolean
   /** It came so long before the last read that it must be on record, if the schedule has gone past it. */
   readonly isClosed: boolean

@@ -5,12 +5,12 @@ import { starvationIn } from './starvation.ts'
 
 /** Who was there, and what was done to them. */
 export interface Fleet {
-  /** Nothing was wrong with anybody, and nothing that was had an effect any more. */
+  /** Nothing was wrong with any node, and no earlier fault had an effect any more. */
   isCalm(from: Time, to: Time): boolean
   /** Some node that can run this job for this schedule was ready all the time, and had room for more. */
   canRun(schedule: string, job: string, from: Time, to: Time): boolean
   /**
-   * Something that may cost it its lease was done to it or to everybody, or it was asked to stop, or ended. `null`: it is not known
+   * A fault that may cost it its lease hit it or all nodes, or it was asked to stop, or ended. `null`: it is not known
    * which node it is.
    */
   wasHit(node: string | null, from: Time, to: Time): boolean
@@ -77,13 +77,13 @@ function disturbances(entries: readonly Entry[], recoveryMs: number): readonly S
 }
 
 /**
- * A node that was cut off may be taken for dead a lease later. Of a node that nobody knows, everything is believed. Clocks that are
+ * A node that was cut off may be taken for dead a lease later. Of an unknown node, everything is believed. Clocks that are
  * set, of nodes or of the store, are no excuse: they must cost no lease.
  */
 function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<string | null, SpanIndex<Entry>> {
   const all: Span<Entry>[] = []
   const spans = new Map<string | null, Span<Entry>[]>()
-  const everybody: Span<Entry>[] = []
+  const ofAll: Span<Entry>[] = []
   for (const entry of entries) {
     if (entry.kind === 'node' || entry.kind === 'start') spans.set(entry.node, spans.get(entry.node) ?? [])
     const isStop = entry.kind === 'node' && (entry.what === 'stopping' || entry.what === 'ended')
@@ -93,11 +93,11 @@ function hitsByNode(entries: readonly Entry[], leaseMs: number): ReadonlyMap<str
     const end = isHit ? entry.until + leaseMs : Number.POSITIVE_INFINITY
     const span = { from: entry.at, to: end, item: entry }
     all.push(span)
-    if (node === null) everybody.push(span)
+    if (node === null) ofAll.push(span)
     else spans.set(node, [...(spans.get(node) ?? []), span])
   }
   const indexes = new Map<string | null, SpanIndex<Entry>>()
-  for (const [node, own] of spans) indexes.set(node, spanIndex([...own, ...everybody]))
+  for (const [node, own] of spans) indexes.set(node, spanIndex([...own, ...ofAll]))
   return indexes.set(null, spanIndex(all))
 }
 

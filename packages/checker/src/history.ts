@@ -1,6 +1,6 @@
 /**
  * A history: what a harness saw from outside while a scheduler ran. Plain data, so that it can be written down, cut, replayed and
- * judged later. Its words are its own; whoever records one translates.
+ * judged later. Its words are its own; the recorder translates.
  *
  * Two witnesses speak in it, and neither is believed alone: what handlers and the harness wrote down themselves (`entries`), and what
  * the scheduler says about itself (`reads`).
@@ -51,7 +51,7 @@ export interface Bounds {
 
 export type Entry = Operation | Start | Finish | Effect | NodeEntry | Fault | ClockStep | Healthy
 
-/** Somebody asked for something. */
+/** A client or an operator made a request. */
 export type Operation = OperationFrame & Request
 
 interface OperationFrame {
@@ -60,7 +60,7 @@ interface OperationFrame {
   readonly at: Time
   /** When it was answered; `null`: never. */
   readonly endedAt: Time | null
-  /** `info`: nobody can know whether it happened, or when. It may happen as late as the end of the history. */
+  /** `info`: whether it happened, and when, is unknown. It may happen as late as the end of the history. */
   readonly result: 'ok' | 'fail' | 'info'
   readonly schedule: string
 }
@@ -102,7 +102,7 @@ export interface Spec {
   readonly jitterMs: number
   /** Records are kept at least so long after the fire ended. */
   readonly keepMs: number
-  /** And at least so many of them. */
+  /** And at least this many of them. */
   readonly keepCount: number
   /** Runs at a time over all schedules of the job, and over all of a named group. */
   readonly jobLimit: number | null
@@ -191,7 +191,7 @@ export interface Fault {
   readonly until: Time
   /** `kill`, `pause`, `block`, `store-down`, `answer-lost` … for people and for counting. */
   readonly fault: string
-  /** `null`: it concerned everybody. */
+  /** `null`: it concerned all nodes. */
   readonly node: string | null
   /** It may make things late, but must cost no node its runs: a wall clock that is set. */
   readonly sparesRuns?: boolean | undefined

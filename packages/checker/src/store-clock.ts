@@ -21,7 +21,7 @@ export interface StoreClock {
   readonly wasSetBack: boolean
 }
 
-/** Whoever goes by what the store said last hears so late that its clock was set. */
+/** How late a process notices that the store's clock was set, if it goes by the last answer. */
 const UNNOTICED_MS = 10_000
 
 /** A run that was claimed ahead starts by what the store's clock showed within the last second. */

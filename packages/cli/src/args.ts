@@ -67,9 +67,18 @@ function readValue(rawName: string, flag: Flag, value: string | undefined): stri
   const text = rawName.startsWith('--') ? value : value?.replace(/^=/, '')
   if (text === undefined)
     throw new UsageError(`${rawName} needs a value.`, `Write ${rawName} ${flag.value ?? 'VALUE'}.`)
+  if (/^--(cron|expect)$/.test(rawName) && /^[\d*/,-]+$/.test(text)) throw unquoted(rawName, text)
   const wrong = (flag.list ? text.split(',') : [text]).find((word) => flag.choices && !flag.choices.includes(word))
   if (flag.choices && wrong !== undefined) throw notAChoice(rawName, wrong, flag.choices)
   return text
+}
+
+/** The shell has taken the expression apart, and perhaps put file names in the place of each star. */
+function unquoted(rawName: string, text: string): UsageError {
+  return new UsageError(
+    `${rawName} is only "${text}", one field of an expression.`,
+    `Put the expression in quotes: ${rawName} "0 3 * * *".`,
+  )
 }
 
 function notAChoice(rawName: string, text: string, choices: readonly string[]): UsageError {
@@ -85,17 +94,31 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
     return new UsageError(`${rawName} looks like a flag.`, 'Numbers in an expression have no sign.')
   }
   const names = Object.keys(flags).map((name) => `--${name}`)
-  const other = OTHER_WORDS[rawName]
-  const meant =
-    other !== undefined && names.includes(other)
-      ? ` Did you mean ${other}?`
-      : /^--../.test(rawName)
-        ? suggestion(rawName, names)
-        : letterMeant(rawName, names)
-  return new UsageError(`Unknown flag ${rawName}.${meant}`, `This command takes ${names.join(', ')}.`)
+  const meant = flagMeant(rawName, names)
+  return new UsageError(`Unknown flag ${rawName}.${meant}`, flagsHint(rawName, names, meant !== ''))
 }
 
-/** What other programs call it. */
+function flagsHint(rawName: string, names: readonly string[], isMeantKnown: boolean): string {
+  if (['schedule', 'name', 'id'].includes(rawName.slice(2)))
+    return 'A schedule is named without a flag, behind the command: cronce fires billing'
+  return isMeantKnown || names.length > MOST_FLAGS
+    ? 'See --help for all flags.'
+    : `This command takes ${names.join(', ')}.`
+}
+
+/** More flags than a reader takes in from one line. */
+const MOST_FLAGS = 8
+
+function flagMeant(rawName: string, names: readonly string[]): string {
+  const others = Object.hasOwn(OTHER_WORDS, rawName) ? OTHER_WORDS[rawName]!.split(' ') : null
+  const other = others?.find((name) => names.includes(name))
+  if (other !== undefined) return ` Did you mean ${other}?`
+  // What it means is known, and this command has nothing like it.
+  if (others !== null) return ''
+  return /^--../.test(rawName) ? suggestion(rawName, names) : letterMeant(rawName, names)
+}
+
+/** What other programs call it: the first that the command has. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   '--payload': '--input',
   '--data': '--input',
@@ -103,6 +126,10 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   '--message': '--note',
   '--reason': '--note',
   '--since': '--from',
+  '--until': '--to',
+  '--tail': '--lines',
+  '--status': '--outcome --state',
+  '--outcome': '--outcome --state',
   '--timezone': '--tz',
   '--zone': '--tz',
 }

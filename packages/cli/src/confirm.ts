@@ -35,7 +35,7 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    return 'somebody'
+    return 'unknown user'
   }
 }
 
@@ -52,7 +52,7 @@ export interface Plan {
 
 /**
  * Show the plan and have it confirmed. `true`: do it. `false`: `--dry-run`, which has said everything; end with exit code 0.
- * A dangerous plan that nobody confirms is refused with CONFIRMATION_NEEDED, exit code 4.
+ * A dangerous plan that is not confirmed is refused with CONFIRMATION_NEEDED, exit code 4.
  */
 export async function confirm(plan: Plan, args: Args, io: Io): Promise<boolean> {
   const isJson = ['json', 'jsonl'].includes(formOf(args))
@@ -64,7 +64,7 @@ export async function confirm(plan: Plan, args: Args, io: Io): Promise<boolean> 
   }
   if (!plan.dangerous || args.has('yes')) return true
   if (args.has('no-input') || io.ask === null) {
-    throw new CronceError('CONFIRMATION_NEEDED', `Nobody confirmed it: ${lines.join(' ')}`, {
+    throw new CronceError('CONFIRMATION_NEEDED', `It was not confirmed: ${lines.join(' ')}`, {
       hint: 'Look at it with --dry-run, then add --yes.',
     })
   }

@@ -6,7 +6,7 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   notFound: 3,
-  /** It made sense, and was refused: a precondition does not hold, or nobody confirmed it. */
+  /** The command was valid and was refused: a precondition does not hold, or it was not confirmed. */
   refused: 4,
   unreachable: 5,
   /** `run --wait`: the run failed. */

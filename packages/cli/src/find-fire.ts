@@ -1,5 +1,6 @@
 import type { Connection, FireView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args, Flags } from './args.ts'
 import type { Io } from './io.ts'
 import { readTime } from './time-words.ts'
@@ -36,8 +37,15 @@ export async function findFire(
     }
     await client.schedules.get(schedule)
     throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} is on record.`, {
-      hint: `See when it is due: cronce next ${schedule}`,
+      hint: `See when it is due: cronce next ${shellWord(schedule)}`,
     })
+  }
+  // As milliseconds, it would be a moment of January 1970.
+  if (/^(\d{1,3}|\d{5,9})$/.test(which)) {
+    throw new UsageError(
+      `"${which}" is neither the token of a run nor a due time.`,
+      `See the tokens: cronce runs ${schedule}. A due time is written 2027-01-01T03:00Z.`,
+    )
   }
   const dueAt = readTime(which, { name: 'The due time', tz, now: io.now })
   const nonce = args.text('nonce')

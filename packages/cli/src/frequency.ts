@@ -66,7 +66,7 @@ function cronWords(trigger: CronTrigger): string {
     : `${times(timesPerDay)} a day, ${rateWords(daysPerDay, units, 'day')}`
 }
 
-/** Half the words come from the calendar: nobody says that something on the first of the month is "0.2 times a week". */
+/** Half the words come from the calendar: people do not say that something on the first of the month is "0.2 times a week". */
 function unitsOf({ days, weekdays, months, daysAnd }: CronFields): readonly Unit[] {
   if (months.length < 12) return ['year']
   // All days of the month, where both day fields must match, leave the choice to the weekday.

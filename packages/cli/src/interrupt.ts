@@ -1,7 +1,7 @@
 /** A terminal that hangs up ends what runs in it as SIGTERM does. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-/** The signal of `Io`: handlers are installed when somebody first asks for it. */
+/** The signal of `Io`: handlers are installed when it is first read. */
 export function interruptSignal(): () => AbortSignal {
   let controller: AbortController | null = null
   return () => {

@@ -15,9 +15,9 @@ export interface Io {
   readonly isTTY: boolean
   /** Whether stderr is one: progress that overwrites itself is for people who watch. */
   readonly isErrTTY: boolean
-  /** The width of the terminal; `null`: nobody looks, and lines may be as long as they are. */
+  /** The width of the terminal; `null`: there is no terminal, and lines are not cut. */
   readonly columns: number | null
-  /** Ask a question, on stderr, and read one line. `null`: there is nobody to ask. */
+  /** Ask a question, on stderr, and read one line. `null`: there is no terminal to ask on. */
   readonly ask: ((question: string) => Promise<string>) | null
   /** All of stdin. */
   readonly readInput: () => Promise<string>

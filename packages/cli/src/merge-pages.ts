@@ -46,7 +46,7 @@ export async function mergePages<Item>(
   return { items: taken.map(({ item }) => item), next: isOver ? null : writeCursors(cursors) }
 }
 
-/** A page can be continued at its end only, so where fewer items were taken, a page of so many is asked for its cursor. */
+/** A page can be continued at its end only, so where fewer items were taken, a page of that size is read for its cursor. */
 async function cursorAfter<Item>(
   { list }: Source<Item>,
   { items, next }: Page<Item>,

@@ -21,7 +21,7 @@ export function readGlob(text: string): Glob | null {
   return { text, prefix: text.slice(0, wild), matches: (name) => pattern.test(name) }
 }
 
-/** Beyond so many, what is asked of each is too much for one answer. */
+/** Beyond this many, asking for each would be too much for one answer. */
 const MOST_NAMES = 100
 
 /** The schedules that are meant by names and patterns, each once. A name stays as it is, whether or not it is a schedule. */

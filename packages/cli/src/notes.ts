@@ -55,6 +55,7 @@ export function notesOn(schedule: Schedule): Note[] {
     ...neverNotes(subject),
     ...prefixNotes(subject),
     ...fieldCountNotes(subject),
+    ...quartzNotes(subject),
     ...dayNotes(subject),
     ...hashNotes(subject),
     ...stepNotes(subject),
@@ -139,6 +140,16 @@ function fieldCountNotes({ count, fields, isRich }: Subject): Note[] {
     notes.push({ code: 'EVERY_SECOND', message })
   }
   return notes
+}
+
+/** Seven fields, or six with `?`, were often written for Quartz, whose weekdays count from 1 for Sunday. */
+function quartzNotes({ written, count, options }: Subject): Note[] {
+  const looksLikeQuartz = count === 7 || (count === 6 && (written?.days === '?' || written?.weekdays === '?'))
+  const number = Number(/^[1-7]/.exec(written?.weekdays ?? '')?.[0] ?? 0)
+  if (options.dialect !== undefined || !looksLikeQuartz || number === 0) return []
+  const [here, there] = [weekdayName(number % 7), weekdayName(number - 1)]
+  const message = `${number} is ${here} here, and ${there} in Quartz and EventBridge. Write ${there.slice(0, 3).toUpperCase()}, or --dialect quartz, if ${there} is meant.`
+  return [{ code: 'QUARTZ_WEEKDAY', message }]
 }
 
 function dayNotes({ trigger, written, fields, options }: Subject): Note[] {

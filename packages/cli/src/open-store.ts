@@ -9,6 +9,7 @@ import { formOf, note } from './output.ts'
 import { readLimit } from './paging.ts'
 import { isPasswordCut, redactSecrets, redactUrl, secretsOf } from './redact.ts'
 import { demandFile } from './steer/sqlite-file.ts'
+import { noteOrigin } from './store-origin.ts'
 import { sanitize } from './terminal.ts'
 import { timeFlag, zoneOf } from './time-words.ts'
 import { UsageError } from './usage-error.ts'
@@ -85,15 +86,34 @@ export async function findStoreIfAny(args: Args, io: Io): Promise<MaybeStore> {
   const loaded = await loadConfig(args, io)
   const { config } = loaded
   const named = args.text('store') ?? (ours || config.store || everybodys || undefined)
+  if (named !== undefined && !args.has('store')) noteOrigin(io, ours ? 'CRONCE_STORE' : originIn(loaded))
   const store = typeof named === 'string' ? readStoreText(named, io) : named
-  if (typeof store === 'string' && isPasswordCut(store))
-    throw urlInvalid('The password in the URL of the store is cut.')
+  if (typeof store === 'string') demandUrl(store)
   return {
     ...loaded,
     store,
     namespace: args.text('namespace') ?? (namespace || config.namespace),
     secrets: typeof store === 'string' ? secretsOf(store) : [],
   }
+}
+
+/** Where it is from if neither a flag nor CRONCE_STORE names it. */
+function originIn({ config, file }: LoadedConfig): string {
+  return config.store ? (file ?? 'the configuration') : 'DATABASE_URL'
+}
+
+function demandUrl(url: string): void {
+  if (/^["'`]/.test(url)) {
+    throw new CronceError('STORE_INVALID', 'The URL of the store has a quote in front.', {
+      hint: 'Remove the quotes: files that Docker or systemd read keep them as part of the value.',
+    })
+  }
+  if (/^\$\{?\w+\}?$/.test(url)) {
+    throw new CronceError('STORE_INVALID', `The URL of the store is the text ${url}, the name of a variable.`, {
+      hint: 'Its value was not put in its place: write --store "$DATABASE_URL" in a shell, or --store env:DATABASE_URL.',
+    })
+  }
+  if (isPasswordCut(url)) throw urlInvalid('The password in the URL of the store is cut.')
 }
 
 /** A URL, or where it is kept, so that it need not be on the command line, where all users of a machine can see it. */
@@ -142,15 +162,20 @@ export async function openSetting(
 export async function withClient<T>(args: Args, io: Io, work: (client: Connection, io: Io) => Promise<T>): Promise<T> {
   judgeFlags(args, io)
   const setting = await findStoreOrDefault(args, io)
-  if (setting.isDefault && !['json', 'jsonl'].includes(formOf(args))) {
-    note(`No store is named, so this is ${DEFAULT_STORE} in the current folder. See --store.`, io)
-  }
   const client = await openSetting(setting, io)
   try {
+    if (setting.isDefault && !['json', 'jsonl'].includes(formOf(args))) await noteIfEmpty(client, io)
     return await withoutSecrets(setting.secrets, async () => work(client, atNow(io, (await client.store.check()).now)))
   } finally {
     await client.close()
   }
+}
+
+/** An empty store may be the wrong one: only then it helps to know that none was named. */
+async function noteIfEmpty(client: Connection, io: Io): Promise<void> {
+  const { items } = await client.schedules.list({ limit: 1 })
+  if (items.length > 0) return
+  note(`No store is named, so this is ${DEFAULT_STORE} in the current folder, which is empty. See --store.`, io)
 }
 
 /**

@@ -14,7 +14,7 @@ export function oneOperand(args: Args, command: string, what: string): string {
   return operand
 }
 
-/** The operands of a command that takes up to so many. */
+/** The operands of a command that takes up to `most`. */
 export function atMost(args: Args, most: number, command: string): readonly string[] {
   const { positionals } = args
   if (positionals.length <= most) return positionals

@@ -33,7 +33,7 @@ export function formOf(args: Args): Form {
   return short ?? named ?? 'table'
 }
 
-/** Whether somebody wants programs to read the answer, as far as raw arguments tell: they may be wrong in other ways. */
+/** Whether the answer is for programs, as far as raw arguments tell: they may be wrong in other ways. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   const own = end < 0 ? argv : argv.slice(0, end)
@@ -114,7 +114,7 @@ const NARROWEST = 8
 /** And what it should have, before others are left out. */
 const SHRUNK = 20
 
-/** Columns that line up, cut to the width of the terminal; whole where nobody looks. */
+/** Columns that line up, cut to the width of the terminal; whole without a terminal. */
 export function table<T>(items: readonly T[], columns: readonly Column<T>[], wide: boolean, io: Io): string {
   const room = wide ? null : io.columns
   const shown = affordable(

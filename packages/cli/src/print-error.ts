@@ -41,10 +41,13 @@ function hintOf(error: CronceError, flags: ReadonlySet<string>): string | undefi
   if (flag !== null) return error.hint?.replace(`Write ${flag}: `, `Write --${flag} `)
   // What is wrong with the expression of a jobs file is not put right by a flag.
   if (!(error instanceof CronError)) return error.hint
-  return error.hint?.replace(/\b(set|use) the option (\w+)/i, (words, verb: string, option: string) => {
-    if (!flags.has(option)) return words
-    return `${/^[A-Z]/.test(verb) ? 'Add' : 'add'} --${option}`
-  })
+  return error.hint?.replace(
+    /\b(set|use) the option (\w+)(?:: \w+: \{[^}]*\})?/i,
+    (words, verb: string, option: string) => {
+      if (!flags.has(option)) return words
+      return `${/^[A-Z]/.test(verb) ? 'Add' : 'add'} --${option}`
+    },
+  )
 }
 
 /** The flag that an error about an option is about. `null`: the command has none, or the option stands in a jobs file. */

@@ -3,7 +3,7 @@ import type { Io } from './io.ts'
 import { cutTo } from './output.ts'
 import { sanitize } from './terminal.ts'
 
-/** A line on stderr that is written over and over, for people who watch. Nothing where nobody does. */
+/** A line on stderr that is rewritten, for people who watch. Nothing without a terminal. */
 export interface ProgressLine {
   show(text: string): void
   /** Take it away, before anything else is printed. */
@@ -35,7 +35,7 @@ export function progressLine(io: Io): ProgressLine {
 
 const SHOW_FROM = 20
 
-/** `judged 120 of 4,000`: the same for something that is done so many times, if that is worth watching. */
+/** `judged 120 of 4,000`: the same for something that is done many times, if that is worth watching. */
 export function countSteps(io: Io, verb: string, total: number): { step(): void; end(): void } {
   const line = progressLine(io)
   let done = 0

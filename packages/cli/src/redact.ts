@@ -9,7 +9,7 @@ export function redactUrl(url: string): string {
 }
 
 /**
- * The same for URLs anywhere in a text, such as the message of a driver. Whoever runs jobs has their errors and logs go through this:
+ * The same for URLs anywhere in a text, such as the message of a driver. The errors and logs of a process that runs jobs go through this:
  * no pattern looks twice at a long stretch.
  */
 export function redactText(text: string): string {

@@ -8,16 +8,18 @@ import { Interrupted } from './interrupt.ts'
 import type { Io } from './io.ts'
 import { wantsJson } from './output.ts'
 import { errorJson, errorText } from './print-error.ts'
+import { withOrigin } from './store-origin.ts'
 import { suggestion, UsageError } from './usage-error.ts'
 import { version } from './version.ts'
 
-/** Arguments to command to exit code. What makes no sense is told on stderr; a bug is thrown. */
+/** Arguments to command to exit code. Usage errors go to stderr; a bug is thrown. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io)
-  } catch (error) {
-    if (error instanceof Interrupted) return error.exitCode
-    if (!(error instanceof CronceError)) throw error
+  } catch (thrown) {
+    if (thrown instanceof Interrupted) return thrown.exitCode
+    if (!(thrown instanceof CronceError)) throw thrown
+    const error = withOrigin(thrown, io)
     // The flags may not have been understood, so these are looked for in the raw arguments.
     const flags = await flagsOf(argv[0])
     io.err(wantsJson(argv) ? errorJson(error, flags) : errorText(error, io.paintErr, flags))
@@ -76,7 +78,7 @@ function commandNamed(name: string): Entry {
   const entry = COMMANDS.find((candidate) => candidate.name === name || candidate.aliases?.includes(name))
   if (entry !== undefined) return entry
   if (name.startsWith('-')) throw new UsageError(`Flags follow the command: ${name} came first.`, 'See cronce --help.')
-  // Somebody in a hurry: cronce "0 9 * * *".
+  // A shortcut: cronce "0 9 * * *".
   if (/^@|[*\s]/.test(name)) {
     throw new UsageError('An expression needs a command before it.', `Try: cronce next "${name}"`)
   }
@@ -104,6 +106,9 @@ const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ['stop', 'drain'],
   ['serve', 'start'],
   ['unpause', 'resume'],
+  ['enable', 'resume'],
+  ['disable', 'pause'],
+  ['suspend', 'pause'],
   ['rm', 'remove'],
   ['delete', 'remove'],
 ])

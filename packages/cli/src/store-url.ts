@@ -11,8 +11,10 @@ export async function postgresUrl(args: Args, io: Io): Promise<string> {
   }
   if (/^postgres(ql)?:\/\//.test(url)) return url
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]
-  if (kind === 'sqlite' || kind === 'memory') {
-    throw new UsageError(`A ${kind} store needs no command: it is migrated when it is opened.`)
+  if (/^(sqlite|memory|rediss?)$/.test(kind ?? '')) {
+    throw new UsageError(
+      `A ${kind} store needs no command: it has no tables to migrate, or migrates them when it is opened.`,
+    )
   }
   // What is wrong with it may be a password.
   throw new UsageError('This is no URL of a PostgreSQL database.', 'Write postgres://USER@HOST/DATABASE.')

@@ -21,7 +21,7 @@ const PRINTING: readonly Group[] = ['see', 'offline']
 /** What to do when a stream can't be written any more. */
 export function onStreamError({ argv, stream, error }: Errand): Way {
   const group = groupOf(argv)
-  // Whoever reads the log may die before those who run jobs; and what cannot be said on stderr can be said nowhere.
+  // The reader of the log may die before the process that runs jobs; and an error of stderr can't be reported anywhere.
   if (group === 'run' || stream === 'stderr') return GO_ON
   if (error.code !== 'EPIPE') {
     return { exit: EXIT.failed, words: `The output cannot be written: ${error.message}` }

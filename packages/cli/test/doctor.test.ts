@@ -45,6 +45,7 @@ const INSTANCE: InstanceView = {
   app: 'shop',
   deployment: 'v7',
   jobs: ['report', 'billing'],
+  labels: {},
   host: 'web-1',
   pid: 7,
   version: '0.1.0',
@@ -61,8 +62,10 @@ const INSTANCE: InstanceView = {
 const SCHEDULE: ScheduleFact = {
   name: 'report:ada',
   job: 'report',
+  app: null,
   state: 'active',
   nextAt: NOW + HOUR,
+  on: null,
   needsInstance: true,
   timeoutMs: 10 * MINUTE,
   failedInRow: 0,
@@ -87,6 +90,7 @@ const FLEET: FleetFacts = {
   isSample: false,
   runs: [RUN],
   isRunSample: false,
+  unknownSteps: [],
 }
 
 interface Broken {
@@ -234,6 +238,26 @@ describe('what the doctor makes of facts', () => {
     finds({ store: { place: { ...place, freeBytes: 1e6 } } }, 'file-system', 'fail', /1 MB are free/)
   })
 
+  test('work that belongs to labels which no live instance has, and schedules of hosts that are gone', () => {
+    const placed = { ...SCHEDULE, name: 'backup', job: 'backup', on: { role: ['db'] } }
+    finds({ fleet: { schedules: [placed] } }, 'orphans', 'fail', /no live instance has role=db/)
+    const labelled = { ...INSTANCE, labels: { role: 'db' } }
+    finds(
+      { fleet: { schedules: [placed], instances: [labelled] } },
+      'orphans',
+      'fail',
+      /no live instance has job "backup"/,
+    )
+    const gone = {
+      ...SCHEDULE,
+      name: 'sweep@web-9',
+      job: 'sweep@web-9',
+      on: { host: ['web-9'] },
+      state: 'retired' as const,
+    }
+    finds({ fleet: { schedules: [gone] } }, 'retired', 'note', /schedule of a host is retired.*sweep@web-9/)
+  })
+
   test('a fleet that is gone, drained, silent, dying, or whose clocks are off', () => {
     const gone = { ...INSTANCE, state: 'dead' as const }
     const late = { ...SCHEDULE, nextAt: NOW - HOUR }
@@ -369,6 +393,23 @@ describe('what the doctor makes of facts', () => {
       'fail',
       /1 active schedule has a job that no live instance can run: old \(job gone\)/,
     )
+    const left = { ...orphan, app: 'shop' }
+    const deployed = { ...INSTANCE, startedAt: NOW - 30_000 }
+    finds(
+      { fleet: { schedules: [SCHEDULE, left], instances: [deployed] } },
+      'orphans',
+      'note',
+      /^old left the code and will be retired when the new deployment has been up for holdDown/,
+    )
+    finds({ fleet: { schedules: [SCHEDULE, left] } }, 'orphans', 'fail', /no live instance can run: old/)
+    finds({ fleet: { schedules: [left, orphan], instances: [deployed] } }, 'orphans', 'fail', /1 active schedule has/)
+    const unknownSteps = [{ schedule: 'flaky sync', dueAt: NOW, detail: 'It is not known how.' }]
+    finds({ fleet: { unknownSteps } }, 'unknown-steps', 'warn', /^1 fire of the last 7 days .*: flaky sync\. It is not/)
+    const fix = judged({ fleet: { unknownSteps } }).find(({ check }) => check === 'unknown-steps')!.hint!
+    assert.match(
+      fix,
+      /cronce step resolve "flaky sync" STEP 20\S+Z --failed \(or --result JSON\), and cronce retry "flaky sync" 20\S+Z$/,
+    )
     assert.deepEqual(
       judged({ fleet: { schedules: [{ ...orphan, state: 'paused' }] } }).filter(({ level }) => level !== 'ok'),
       [],
@@ -392,6 +433,15 @@ describe('what the doctor makes of facts', () => {
       'calls',
       'warn',
       /No host has called cronce exec for 1 schedule .*: report:ada \(for 1 d\)/,
+    )
+    const slot = { ...SCHEDULE, needsInstance: false, name: 'node-cron:x', job: 'cronce:node-cron' }
+    finds(
+      {
+        fleet: { schedules: [{ ...slot, callMissingAt: NOW - DAY }] },
+      },
+      'calls',
+      'warn',
+      /node-cron has not asked for slots of 1 task that were due: node-cron:x \(for 1 d\)/,
     )
     finds(
       { fleet: { schedules: [{ ...SCHEDULE, waitingSince: NOW - 5 * MINUTE }] } },

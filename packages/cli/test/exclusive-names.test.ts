@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Cronce, cronce } from 'cronce'
 import { runCoordinator } from 'cronce/node-cron'
+import nodeCron from 'node-cron'
 import { type Bench, benchOn, scratch, until } from './steer-kit.ts'
 
 const folder = scratch()
@@ -76,5 +77,43 @@ describe('what stands behind locks, leaders and keys', () => {
     const { stdout } = await bench.say('list')
     assert.match(stdout, /\nnode-cron:nightly +active +When node-cron asks +- /)
     assert.match(stdout, /\nreport /)
+  })
+
+  test('a task of node-cron is offered if it is asked for by its own name', async () => {
+    const offer = 'There is no schedule "nightly"; there is node-cron:nightly.'
+    for (const command of ['runs', 'fires', 'describe', 'pause']) {
+      const { status, stderr } = await bench.say(command, 'nightly')
+      assert.deepEqual([status, stderr.includes(offer)], [3, true], `${command}: ${stderr}`)
+    }
+    const listed = await bench.say('list', 'nightly')
+    assert.ok(`${listed.stdout}${listed.stderr}`.includes(offer), `${listed.stdout}${listed.stderr}`)
+    assert.match((await bench.say('runs', 'nothing')).stderr, /There is no schedule "nothing"\./)
+  })
+
+  test('slots of node-cron that overlap, as its tasks may by default, are sound', async () => {
+    const coordinator = runCoordinator(app)
+    const now = Math.floor(Date.now() / 1_000) * 1_000
+    const keys = [now - 4_000, now].map((dueAt) => `invoices:${new Date(dueAt).toISOString()}`)
+    for (const key of keys) assert.equal(await coordinator.shouldRun(key, 30_000), true)
+    // Longer than clocks of stores may be apart.
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    for (const key of keys) await coordinator.onComplete(key)
+    const { status, stdout } = await bench.say('fires', 'node-cron:invoices', '--verify')
+    assert.deepEqual([status, /Sound/.test(stdout)], [0, true], stdout)
+  })
+
+  test('with { cron } a task has a next due time, and the doctor expects it to be asked for', async () => {
+    const coordinator = runCoordinator(app, { cron: nodeCron })
+    const task = nodeCron.createTask('0 3 * * *', () => {}, {
+      ...{ name: 'backup', distributed: true, runCoordinator: coordinator, timezone: 'UTC' },
+    })
+    const key = `backup:${new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString()}`
+    assert.equal(await coordinator.shouldRun(key, 30_000), true)
+    await coordinator.onComplete(key)
+    void task.destroy()
+    const { stdout } = await bench.say('list', '--tz', 'UTC')
+    assert.match(stdout, /\nnode-cron:backup +active +At 03:00.*, by node-cron +\w+ \d{4}-\d\d-\d\d 03:00:00 UTC/)
+    assert.match((await bench.say('describe', 'node-cron:backup')).stdout, /by the coordinator of node-cron/)
+    assert.doesNotMatch((await bench.say('doctor')).stdout, /backup/)
   })
 })

@@ -116,6 +116,15 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     assert.match(notes, /7\/2 in the day of week names only Saturday/)
   })
 
+  test('a weekday number in an expression that was written for Quartz', async () => {
+    const message = /2 is Tuesday here, and Monday in Quartz and EventBridge\. Write MON, or --dialect quartz/
+    assert.match((await explain('0 0 12 ? * 2 2027')).notes, message)
+    assert.match((await explain('0 0 12 ? * 2')).notes, message)
+    for (const args of [['0 0 12 ? * 2 2027', '--dialect', 'quartz'], ['0 0 12 ? * MON'], ['0 12 * * 2']]) {
+      assert.doesNotMatch((await explain(...(args as [string]))).notes ?? '', /in Quartz and/)
+    }
+  })
+
   test('what is too much to count is told roughly', async () => {
     assert.equal((await explain('* * * * * *')).frequency, '86,400 times a day (about 32 million in the next 366 days)')
     assert.match(

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { CronceError, cronce as cronceApp } from 'cronce'
+import { CronceError, connect, cronce as cronceApp } from 'cronce'
 import { readArgs } from '../src/args.ts'
 import { changeFlags, confirm, type Plan } from '../src/confirm.ts'
 import { exitCodeOf } from '../src/exit-code.ts'
@@ -46,13 +46,18 @@ describe('which store is meant', () => {
       const none = await say(['list'])
       assert.deepEqual([none.status, none.stdout], [2, ''])
       assert.match(none.stderr, /No store is named, and there is no cronce\.db in .*\n.*--store/)
+      await (await connect({ store: `sqlite:${join(here, 'cronce.db')}` })).close()
+      const empty = await say(['list', '-o', 'name'])
+      assert.match(
+        empty.stderr,
+        /^note: No store is named, so this is sqlite:cronce\.db in the current folder, which is empty/,
+      )
       const app = cronceApp({ store: `sqlite:${join(here, 'cronce.db')}`, logger: false, signals: false })
       app.job('backup', { cron: '0 3 * * *' }, () => {})
       await app.start()
       await app.stop()
       const found = await say(['list', '-o', 'name'])
-      assert.deepEqual([found.status, found.stdout], [0, 'backup\n'])
-      assert.match(found.stderr, /^note: No store is named, so this is sqlite:cronce\.db in the current folder/)
+      assert.deepEqual([found.status, found.stdout, found.stderr], [0, 'backup\n', ''])
       const json = await say(['list', '--json'])
       assert.deepEqual([json.status, json.stderr], [0, ''])
       assert.equal((await say(['next', 'backup'])).status, 0)

@@ -168,7 +168,7 @@ test('the command prints a plan, and changes files only with --write', async (co
   const say = (...args: string[]) => ask(['import', 'node-cron', ...args], {}, { cwd })
   const plan = await say('src')
   assert.equal(plan.status, 1, 'one needs its author, and two files are not read')
-  assert.match(plan.stdout, /src\/index\.ts:3 {2}cleanup \(\*\/5 \* \* \* \*\) is edited\n/)
+  assert.match(plan.stdout, /src\/index\.ts:3 {2}cleanup \(\*\/5 \* \* \* \*\) would be edited\n/)
   assert.match(plan.stdout, /src\/mail\.ts:2 .*computed\) needs you: its options are options/)
   assert.match(
     plan.stdout,
@@ -176,9 +176,25 @@ test('the command prints a plan, and changes files only with --write', async (co
   )
   assert.match(plan.stderr, /src\/view\.tsx is not read: it has JSX/)
   assert.match(plan.stderr, /src\/broken\.js:2 can't be read: a string does not end/)
-  assert.match(plan.stderr, /No file calls setRunCoordinator/)
-  assert.match(plan.stderr, /2 tasks of node-cron in 5 files: 1 edited, 1 by hand, 0 as they are\. Nothing was written/)
+  assert.match(
+    plan.stderr,
+    /No file calls setRunCoordinator\. Put this into a file of its own, and import that file before all/,
+  )
+  assert.match(
+    plan.stderr,
+    /\n {2}cron\.setRunCoordinator\(runCoordinator\(process\.env\.CRONCE_STORE, \{ cron \}\)\)\n/,
+  )
+  assert.match(
+    plan.stderr,
+    /2 tasks of node-cron in 5 files: 1 would be edited, 1 by hand, 0 as they are\. Nothing was written/,
+  )
   for (const [name, text] of Object.entries(files)) assert.equal(readFileSync(join(cwd, name), 'utf8'), text)
+  const dropIn = await say('src', '--drop-in')
+  assert.match(dropIn.stdout, /mail\.ts:2 .* needs you: its options are options: add name there\n/)
+  assert.match(
+    dropIn.stderr,
+    /No file calls cron\.setup\. Set CRONCE_STORE .*\n {2}import cron from 'cronce\/node-cron'\n/,
+  )
   const json = JSON.parse((await say('src', '--write', '--json')).stdout)
   assert.deepEqual([json.version, json.written, json.files], [1, true, ['src/index.ts']])
   assert.match(readFileSync(join(cwd, 'src/index.ts'), 'utf8'), /cleanup, \{ name: 'cleanup', distributed: true \}\)/)
@@ -189,4 +205,65 @@ test('the command prints a plan, and changes files only with --write', async (co
   assert.equal((await say('src', '--out', 'x.ts')).status, 2)
   assert.equal((await say('src', '--write', '--dry-run')).status, 2)
   assert.equal((await ask(['import', 'crontab', '-', '--write'], {}, { cwd, input: '' })).status, 2)
+})
+
+test('a function that several tasks call names none of them: what it is given does, or the file', () => {
+  const file = (name: string, call: string) => ({
+    file: `src/${name}.ts`,
+    text: `${IMPORT}cron.schedule('* * * * *', ${call})`,
+  })
+  const { tasks } = planEdits(
+    [
+      file('warmup', '() => ran()'),
+      file('invoices', 'async () => { await ran() }'),
+      file('index', "() => ran('clean-up')"),
+      file('other', '() => sendMail()'),
+    ],
+    'coordinator',
+  )
+  assert.deepEqual(
+    tasks.map(({ name }) => name),
+    ['warmup', 'invoices', 'clean-up', 'send-mail'],
+  )
+})
+
+test('a name counts wherever it stands: in a variable with the options, beside a spread, or computed', () => {
+  const options = (text: string) => `const options: TaskOptions = ${text}\ncron.schedule('* * * * *', f, options)`
+  const named = only(options("{ name: 'sync', distributed: true }"))
+  assert.deepEqual([named.name, named.action], ['sync', 'done'])
+  assert.match(only(options("{ name: 'sync' }")).why!, /its options are options: add distributed there/)
+  assert.equal(only(options('{ distributed: false }')).action, 'own')
+  assert.equal(only("cron.schedule('* * * * *', f, { ...defaults, name: 'a', distributed: true })").action, 'done')
+  const computed = only("cron.schedule('* * * * *', f, { name: label })")
+  assert.deepEqual([computed.name, computed.nameCode, computed.action], [null, 'label', 'edit'])
+  const twice = `${IMPORT}${options("{ name: 'sync', distributed: true }")}\ncron.schedule('1 * * * *', g, options)`
+  for (const { action, why } of planEdits([{ file: 'a.ts', text: twice }], 'coordinator').tasks)
+    assert.deepEqual([action, why], ['by-hand', 'several tasks share its options: each needs a name of its own'])
+})
+
+test('what a fleet reads differently is told: maxExecutions, noOverlap, two copies of node-cron', async (context) => {
+  const warmup =
+    "cron.schedule('* * * * *', warmUp, { name: 'warmup', distributed: true, maxExecutions: 1, noOverlap: true })"
+  const files = {
+    'src/warmup.js': `${IMPORT}${warmup}\n`,
+    'src/label.js': `${IMPORT}cron.schedule('* * * * *', f, { name: label, distributed: true })\n`,
+    'src/old.cjs':
+      "const cron = require('node-cron')\ncron.schedule('* * * * *', g, { name: 'old', distributed: true, noOverlap: false })\n",
+  }
+  const cwd = project(context, files)
+  const say = (...args: string[]) => ask(['import', 'node-cron', 'src', ...args], {}, { cwd })
+  const plan = await say()
+  assert.match(plan.stdout, /label\.js:2 {2}the task that is named by label \(\* \* \* \* \*\) needs nothing\n/)
+  assert.match(plan.stderr, /maxExecutions of warmup \(src\/warmup\.js:2\) counts in each process by itself/)
+  assert.match(
+    plan.stderr,
+    /noOverlap of warmup \(src\/warmup\.js:2\) looks at its own process only.* overlap: 'fleet'/,
+  )
+  assert.match(plan.stderr, /two copies of node-cron/)
+  const dropIn = await say('--drop-in')
+  assert.match(dropIn.stderr, /noOverlap of warmup \(src\/warmup\.js:2\) looks at all processes/)
+  assert.doesNotMatch(dropIn.stderr, /two copies/)
+  const both = 'cron.setRunCoordinator(c)\nrequired.setRunCoordinator(c)\n'
+  writeFileSync(join(cwd, 'src/coordinator.js'), IMPORT + both)
+  assert.doesNotMatch((await say()).stderr, /two copies|setRunCoordinator/)
 })

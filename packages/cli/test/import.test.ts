@@ -14,6 +14,7 @@ import { importCrontab } from '../src/import/crontab-jobs.ts'
 import { readCrontab } from '../src/import/crontab-lines.ts'
 import { jobsOf } from '../src/import/imported.ts'
 import { renderJobs } from '../src/import/render-jobs.ts'
+import { loadJobsFile } from '../src/service/load-jobs.ts'
 import { anyText } from './any-text.ts'
 import { ask, MAIN } from './cronce.ts'
 
@@ -95,12 +96,79 @@ describe('cronce import crontab', () => {
     )
     const about = findings.map(({ what, why }: { what: string; why: string }) => `${what}: ${why}`).join('\n')
     assert.match(about, /backup runs on one server: it ran on each of 3 servers \(web-1, web-2, db\)/)
-    assert.match(about, /rotate runs on any server: only web-1 had it/)
+    assert.match(
+      about,
+      /3 jobs run on any server: only one server had each of rotate \(web-1\), rotate-2 \(web-2\), backup-2 \(db\)/,
+    )
     assert.match(about, /rotate-2 is rotate with other options: web-1 runs the same command at another time/)
     assert.doesNotMatch(about, /vacuum runs on/, 'exec ran it once already')
     assert.equal(about.match(/the environment/g)?.length, 1)
     assert.match(text.stdout, /\/\/ from web-1 \(line 2\), web-2 \(line 2\), db \(line 1\)\n {2}backup: \{/)
     assert.match(text.stdout, /not translated \(web-1, line 4\): @reboot start/)
+    const todo = findings.map(({ todo: what }: { todo: string }) => what).join('\n')
+    assert.match(todo, /add hosts: 'each' if each server needs it.*--hosts each/)
+    assert.match(todo, /if so, add on: \{ host \}/)
+  })
+
+  test('with --hosts each, every job of several crontabs runs where its line did', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'web-1.txt'), '0 3 * * * backup\n10 4 * * * rotate\n5 5 * * * one\n')
+    writeFileSync(join(cwd, 'web-2.txt'), '0 3 * * * backup\n10 4 * * * rotate\n')
+    writeFileSync(join(cwd, 'db.txt'), '0 3 * * * backup\n0 1 * * * cronce exec --name vacuum -- vacuum\n')
+    const args = ['import', 'crontab', 'web-1.txt', 'web-2.txt', 'db.txt', '--hosts', 'each', '--json']
+    const { stdout, status } = await ask(args, UTC, { cwd })
+    const { items, findings } = JSON.parse(stdout)
+    assert.equal(status, 0)
+    type Item = { name: string; options: { hosts?: string; on?: unknown } }
+    assert.deepEqual(
+      items.map(({ name, options: { hosts, on } }: Item) => [name, hosts, on]),
+      [
+        ['backup', 'each', undefined],
+        ['rotate', 'each', { host: ['web-1', 'web-2'] }],
+        ['one', undefined, { host: 'web-1' }],
+        ['vacuum', undefined, undefined],
+      ],
+    )
+    const about = findings.map(({ what }: { what: string }) => what).join('\n')
+    assert.match(about, /the hosts web-1, web-2, db/)
+    assert.doesNotMatch(about, /runs on (one|any) server/)
+  })
+
+  test('a line under another PATH is told with what differs, and --join makes one job of it', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'web-1.txt'), 'PATH=/bin\n0 3 * * * backup\n')
+    writeFileSync(join(cwd, 'web-2.txt'), 'PATH=/usr/bin\nSHELL=/bin/bash\n0 3 * * * backup\n')
+    const call = async (...args: string[]) => {
+      const { stdout } = await ask(['import', 'crontab', 'web-1.txt', 'web-2.txt', '--json', ...args], UTC, { cwd })
+      const { items, findings } = JSON.parse(stdout)
+      const names: string[] = items.map(({ name }: { name: string }) => name)
+      const told: string[] = findings.map(({ what }: { what: string }) => what)
+      return { names, told, items }
+    }
+    const apart = await call()
+    assert.deepEqual(apart.names, ['backup', 'backup-2'])
+    assert.ok(apart.told.includes('backup-2 is backup with another PATH, SHELL (same line)'), apart.told.join('\n'))
+    const joined = await call('--join')
+    assert.deepEqual(joined.names, ['backup'])
+    assert.equal(joined.items[0].options.env.PATH, '/bin')
+    assert.ok(joined.told.includes('backup has the PATH, SHELL of web-1'), joined.told.join('\n'))
+    assert.ok(joined.told.includes('backup runs on one server'))
+  })
+
+  test('a file that package.json makes CommonJS is told, and how it loads', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'package.json'), '{ "type": "commonjs" }')
+    const call = (out: string) => ask(['import', 'crontab', '--out', out], UTC, { cwd, input: '0 3 * * * backup\n' })
+    const told = (await call('jobs.ts')).stderr
+    assert.match(
+      told,
+      /package\.json says "type": "commonjs"\. Rename it to jobs\.mts, or run npm pkg set type=module\./,
+    )
+    assert.match((await call('jobs.mts')).stderr, /try cronce start jobs\.mts/)
+    await assert.rejects(loadJobsFile(join(cwd, 'jobs.ts')), {
+      code: 'JOBS_FAILED',
+      hint: 'package.json says "type": "commonjs": rename it to jobs.mts, or run npm pkg set type=module.',
+    })
   })
 
   test('--json is one object with the jobs and the findings', async () => {

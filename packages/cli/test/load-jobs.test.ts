@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { type Cronce, CronceError, cronce } from 'cronce'
 import type { JobsError } from '../src/service/jobs-error.ts'
 import { declareJobs, loadJobsFile, readJobs } from '../src/service/load-jobs.ts'
+import { ask } from './cronce.ts'
 import { scratch } from './fixtures/service/running.ts'
 
 function silentApp(): Cronce {
@@ -85,7 +86,37 @@ test('what is wrong with a job is told with its file and its name', async (conte
     'target.json': ['{ "a": { "cron": "0 3 * * *", "comand": ["true"] } }', 'OPTION_UNKNOWN', /Did you mean command\?/],
     'cron.json': ['{ "a": { "cron": "61 * * * *", "command": ["true"] } }', null, /61/],
     'none.json': ['{ "a": { "cron": "0 3 * * *" } }', 'HANDLER_MISSING', /Job "a" in .*none\.json: /],
-    'file.json': ['{ "a": { "cron": "0 3 * * *", "file": "nope.js" } }', 'FILE_MISSING', /nope\.js/],
+    'file.json': [
+      '{ "a": { "cron": "0 3 * * *", "file": "nope.js" } }',
+      'FILE_MISSING',
+      /nope\.js.* relative to the folder of the jobs file/,
+    ],
+    'wrapped.json': [
+      '{ "jobs": { "a": { "every": "1h", "command": ["true"] } } }',
+      'JOBS_INVALID',
+      /Leave out the outer/,
+    ],
+    'equal.json': [
+      '{\n"a": { "every": "1h", "command": ["true"] },\n"a": { "every": "2h", "command": ["true"] } }',
+      'JOBS_INVALID',
+      /equal\.json, line 3, has "a" a second time/,
+    ],
+    'nested.json': ['{ "a": { "every": "1h", "every": "2h", "command": ["a"] } }', 'JOBS_INVALID', /"every" a second/],
+    'handler.mjs': [
+      "export default { a: { cron: '0 3 * * *', handler: () => {} } }",
+      'OPTION_UNKNOWN',
+      /"handler".*the function is run: \{ run: async/,
+    ],
+    'record.mjs': [
+      "export default { a: { cron: '0 3 * * *' } }",
+      'HANDLER_MISSING',
+      /Add command: .* in code also run:/,
+    ],
+    'prefix.json': [
+      '{ "a": { "retry": -1, "command": ["a"] } }',
+      'OPTION_INVALID',
+      /^Job "a" in \S+prefix\.json: The option/,
+    ],
     'run.json': ['{ "a": { "cron": "0 3 * * *", "run": "echo" } }', 'OPTION_INVALID', /run is a string/],
     'text.json': ['{ "a": "0 3 * * *" }', 'JOBS_INVALID', /Job "a" in .* is a string/],
     'list.json': ['[]', 'JOBS_INVALID', /exports no jobs, but a list/],
@@ -107,6 +138,43 @@ test('what is wrong with a job is told with its file and its name', async (conte
     assert.ok(error.message.includes(name), `${name}: ${error.message}`)
   }
   assert.equal((await failure(declared(join(folder, 'nope.ts')))).code, 'JOBS_NOT_FOUND')
+})
+
+test('equal keys in different objects, and within texts, are no repetition', async (context) => {
+  const file = join(scratch(context), 'jobs.json')
+  const text =
+    '{ "a": { "every": "1h", "command": ["{", "\\"a\\":", "a"] }, "b": { "every": "1h", "command": ["true"] } }'
+  writeFileSync(file, text)
+  assert.deepEqual(await declared(file), ['a', 'b'])
+})
+
+test('all jobs of a file that are wrong are told', async (context) => {
+  const file = join(scratch(context), 'jobs.json')
+  writeFileSync(
+    file,
+    '{ "a": { "every": "1x", "command": ["a"] }, "b": { "every": "1h" }, "c": { "every": "1h", "command": [] } }',
+  )
+  const error = (await failure(declared(file))) as JobsError
+  assert.match(error.message, /^3 jobs in \S+ are wrong\.$/)
+  assert.match(error.hint ?? '', /beginning with this: Job "a" in .*1x/)
+  assert.deepEqual(
+    error.detail.split('\n').map((line) => line.slice(0, 7)),
+    ['Job "a"', 'Job "b"', 'Job "c"'],
+  )
+})
+
+test('how many jobs a function declares is known, and what never ends is told', async (context) => {
+  const folder = scratch(context)
+  const load = async (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return loadJobsFile(join(folder, name))
+  }
+  assert.equal(await declareJobs(await load('none.mjs', 'export default (app) => {}'), silentApp()), 0)
+  const one = await load('one.mjs', "export default (app) => { app.job('a', { every: '1h' }, () => {}) }")
+  assert.equal(await declareJobs(one, silentApp()), 1)
+  const ever = await load('ever.mjs', 'export default () => new Promise(() => {})')
+  const error = await failure(declareJobs(ever, silentApp(), 10))
+  assert.match(`${error.message} ${error.hint}`, /^\S+ever\.mjs has not finished declaring .* leave out app\.start\(\)/)
 })
 
 test('what a file throws is reported with its inner errors', async (context) => {
@@ -139,4 +207,11 @@ test('what a file throws is told with its own stack, and nothing of ours', async
   assert.match(kept.hint ?? '', /no enum/)
   const missing = await thrownBy(write('missing.ts', "import './not-there.ts'\nexport default {}"))
   assert.match(missing.hint ?? '', /Install what is missing/)
+})
+
+test('start takes one file, and says what to do with two', async () => {
+  const { status, stderr } = await ask(['start', 'jobs.mts', 'jobs.json', '--store', 'memory:'])
+  assert.equal(status, 2)
+  assert.match(stderr, /takes one file with jobs, got "jobs\.json" as well/)
+  assert.match(stderr, /run a process for each, with its own name: cronce start jobs\.json --app NAME/)
 })

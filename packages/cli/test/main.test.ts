@@ -111,7 +111,7 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.match(payload!, /Unknown flag --payload\. Did you mean --input\?/)
     assert.match(from!, /Unknown flag -F\. Did you mean --from\?/)
     for (const letter of letters)
-      assert.match(letter, /^error: Unknown flag --?n\.\nhint: This command takes (--[a-z-]+, )+--[a-z-]+\.\n$/)
+      assert.match(letter, /^error: Unknown flag --?n\.\nhint: See --help for all flags\.\n$/)
   })
 
   test('suggests the command that does what is asked for under another name', async () => {

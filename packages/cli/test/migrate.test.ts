@@ -80,7 +80,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.deepEqual(second, { status: 0, stdout: '{"version":1,"schema":"copied","epoch":2}\n', stderr: '' })
     const none = await ask(['migrate', 'adopt', '--schema', 'not_there'], env)
     assert.equal(none.status, 4)
-    assert.match(none.stderr, /hint: Run: cronce migrate up --schema not_there/)
+    assert.match(none.stderr, /hint: Run: npx cronce migrate up --schema not_there --store URL --runtime ROLE/)
   })
 
   test('says what is wrong with the question, without telling secrets', async () => {

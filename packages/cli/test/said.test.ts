@@ -127,13 +127,14 @@ const FOREIGN = new Map([
   ['check', 'node'],
   ['no-warnings', 'node'],
   ['max-old-space-size', 'node'],
+  ['update-env', 'pm2'],
   ['set', 'psql'],
   ['file', 'psql'],
   ['shared', 'flock'],
   ['no-', 'how names of flags begin'],
 ])
 /** What other programs call a flag: the table that says which one was meant. */
-const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'timezone', 'zone']
+const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'tail', 'status', 'timezone', 'zone']
 
 test('every flag that a message, a hint or a help text names exists', async () => {
   const flagsOf = new Map<string, ReadonlySet<string>>()

@@ -113,7 +113,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const paused = await sqlite('describe', 'paused')
     const report = await sqlite('describe', 'report', '-n', '2')
     const json = JSON.parse((await sqlite('describe', 'tick', '--json', '-n', '1')).stdout)
-    assert.match(paused.stdout, /\nstate +paused since .* by bob, until somebody resumes it:\s+because<U\+001B>\[31m\n/)
+    assert.match(paused.stdout, /\nstate +paused since .* by bob, until it is resumed:\s+because<U\+001B>\[31m\n/)
     assert.match(report.stdout, /\nwhen +At 01:30, every day \(Europe\/London\)\n/)
     assert.match(report.stdout, /\ndeclared +in the code of shop\n/)
     assert.match(report.stdout, /\nNext\n.*01:30 \+0\d:00.*\n.*01:30 \+0\d:00.*\n\nPolicies\n/)

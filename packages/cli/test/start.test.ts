@@ -183,7 +183,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     writeFileSync(join(folder, 'jobs.json'), '{}')
     const open = await ask(['start', 'jobs.json', '--listen', ':7070', '--store', 'memory:'], {}, { cwd: folder })
     assert.equal(open.status, 4)
-    assert.match(open.stderr, /Anybody who can reach 0\.0\.0\.0[\s\S]*CRONCE_OPERATE_TOKEN/)
+    assert.match(open.stderr, /every client that can reach 0\.0\.0\.0[\s\S]*CRONCE_OPERATE_TOKEN/)
     const short = { CRONCE_OPERATE_TOKEN: 'short' }
     const guessed = await ask(['start', 'jobs.json', '--listen', ':7070', '--store', 'memory:'], short, { cwd: folder })
     assert.equal(guessed.status, 2)
@@ -204,7 +204,7 @@ describe('cronce start', { concurrency: 3 }, () => {
       cwd: folder,
     })
     assert.equal(await second.ended, 1)
-    assert.match(second.stderr(), /error: Somebody listens on 127\.0\.0\.1:\d+ already\.\nhint: /)
+    assert.match(second.stderr(), /error: Another process listens on 127\.0\.0\.1:\d+ already\.\nhint: /)
     assert.equal(await service.end(), 0)
     assert.doesNotMatch(service.said(), new RegExp(TOKEN))
   })

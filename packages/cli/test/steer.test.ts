@@ -82,7 +82,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal(refused.status, 4)
     assert.match(
       refused.stderr,
-      /Nobody confirmed it: Pause one .*Pause two .*\nhint: Look at it with --dry-run, then add --yes\.\n$/,
+      /It was not confirmed: Pause one .*Pause two .*\nhint: Look at it with --dry-run, then add --yes\.\n$/,
     )
     const slip = await bench.say('pause', 'one', 'twoo', '--yes')
     assert.equal(slip.status, 3)
@@ -281,7 +281,7 @@ describe('steering', { concurrency: 6 }, () => {
     await make('busy', { job: 'slow', cron: undefined })
     const unsure = await bench.say('remove', 'goner')
     assert.equal(unsure.status, 4)
-    assert.match(unsure.stderr, /Nobody confirmed it: Remove goner \(active, job "good"\): what is on record stays/)
+    assert.match(unsure.stderr, /It was not confirmed: Remove goner \(active, job "good"\): what is on record stays/)
     assert.equal((await bench.say('remove', 'goner', '--dry-run')).status, 0)
     assert.equal((await bench.say('remove', 'goner', 'gonner', '--yes')).status, 3)
     assert.equal((await get('goner')).name, 'goner', 'a slip in one name removes none')
@@ -347,7 +347,7 @@ describe('steering', { concurrency: 6 }, () => {
       const plan = await bench.say('drain', id, '--dry-run')
       assert.match(
         plan.stdout,
-        /Instance \S+ \(shop v1, process \d+ on \S+\) takes nothing new; (?:it runs nothing now|\d+ runs? goe?s? on)\.\n {2}Nobody else runs only here: /,
+        /Instance \S+ \(shop v1, process \d+ on \S+\) takes nothing new; (?:it runs nothing now|\d+ runs? goe?s? on)\.\n {2}No other instance has only here: /,
       )
       assert.equal(await isDrained(), false)
       const done = await bench.say('drain', id.slice(0, 8), '--note', 'new kernel')
@@ -356,7 +356,7 @@ describe('steering', { concurrency: 6 }, () => {
         done.stdout,
         /takes nothing new; (?:it runs nothing now|\d+ runs? goe?s? on)\. By ada@desk: new kernel\n$/,
       )
-      assert.match(done.stderr, /warning: Nobody else runs only here/)
+      assert.match(done.stderr, /warning: No other instance has only here/)
       await make('lonely', { job: 'only here', cron: undefined })
       const lonely = await bench.say('run', 'lonely')
       assert.match(lonely.stderr, /warning: All live instances that have job "only here" are being drained/)

@@ -21,7 +21,7 @@ export const DURATION_EXPECTED = 'a duration such as 15m, 90s, 1h30m, 1d, or who
 function readDuration(text: string): number {
   // A bound on the text bounds the work, whatever stands in it.
   if (typeof text !== 'string' || text.length > 64) return Number.NaN
-  const part = /(\d+(?:\.\d{1,6})?)(ms|[smhdw])/y
+  const part = / ?(\d+(?:\.\d{1,6})?) ?(ms|[smhdw])/y
   let total = 0
   while (part.lastIndex < text.length) {
     const match = part.exec(text)

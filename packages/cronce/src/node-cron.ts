@@ -25,6 +25,7 @@ export {
 } from './node-cron/drop-in.ts'
 export type { CronFieldError, DetailedValidation, ParsedFields } from './node-cron/expression.ts'
 export { parse, validate, validateDetailed } from './node-cron/expression.ts'
+export type { TaskRegistry } from './node-cron/registered-tasks.ts'
 export type { SetupOptions } from './node-cron/setup.ts'
 export { solvePath } from './node-cron/solve-path.ts'
 export { setLogger } from './node-cron/task-logger.ts'
@@ -41,4 +42,3 @@ export type {
   TaskListener,
   TaskOptions,
 } from './node-cron/task-types.ts'
-export type { TaskRegistry } from './node-cron/undistributed.ts'

@@ -15,3 +15,9 @@ export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   return withArticle(Array.isArray(value) ? 'array' : typeof value)
 }
+
+/** A name as one word of a command line: quoted where a shell would split or expand it. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", `'\\''`)}'` : `"${text}"`
+}

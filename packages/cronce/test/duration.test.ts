@@ -18,6 +18,12 @@ test('a duration is a number with a unit, several of them, or milliseconds', () 
   for (const [text, ms] of cases) assert.equal(parseDuration(text), ms, String(text))
 })
 
+test('a blank may stand before a number and its unit, as the type allows', () => {
+  assert.equal(parseDuration('30 s'), 30_000)
+  assert.equal(parseDuration('1h 30m'), 5_400_000)
+  assert.equal(parseDuration('1 h 30 m'), 5_400_000)
+})
+
 test('what is no duration is null: no unit, a sign, nothing, a fraction of a millisecond, more than a hundred years', () => {
   const bad = [
     '',
@@ -25,7 +31,8 @@ test('what is no duration is null: no unit, a sign, nothing, a fraction of a mil
     'm',
     '-5m',
     '+5m',
-    '5 m',
+    '5  m',
+    '5m ',
     '5M',
     '5x',
     '1.0001ms',

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { cron } from '../src/cron.ts'
 import { cronce } from '../src/index.ts'
 import { testKit } from '../src/testing/test-kit.ts'
-import { counted, kindOf, withArticle } from '../src/words.ts'
+import { counted, kindOf, shellWord, withArticle } from '../src/words.ts'
 
 test('one is singular, everything else is plural', () => {
   assert.deepEqual(
@@ -12,6 +12,18 @@ test('one is singular, everything else is plural', () => {
   )
   assert.equal(counted(1, 'process', 'processes'), '1 process')
   assert.equal(counted(3, 'process', 'processes'), '3 processes')
+})
+
+test('a name in a command is one word of a shell', () => {
+  const names = ['billing', 'report:ada', 'flaky sync', '$HOME', "it's", 'a "b" c\'d']
+  assert.deepEqual(names.map(shellWord), [
+    'billing',
+    'report:ada',
+    '"flaky sync"',
+    "'$HOME'",
+    '"it\'s"',
+    `'a "b" c'\\''d'`,
+  ])
 })
 
 test('an article fits the sound of its noun', () => {

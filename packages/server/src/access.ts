@@ -38,7 +38,7 @@ export function bearerAccess(tokens: BearerTokens): Access {
   const read = readTokens('read', tokens.read)
   const metrics = readTokens('metrics', tokens.metrics)
   if (operate.length + read.length + metrics.length === 0) {
-    throw new CronceError('OPTION_INVALID', 'No token was given, so nobody could get in.', {
+    throw new CronceError('OPTION_INVALID', 'No token was given, so every request would be refused.', {
       hint: 'Set read or operate to a token: openssl rand -hex 32 makes one.',
     })
   }

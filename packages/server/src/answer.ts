@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { CronceError, CronError, type ErrorCode } from 'cronce'
+import { jsonHint, jsonMessage } from './json-hints.ts'
 import type { ApiLogger } from './options.ts'
 import { statusOf } from './status-of.ts'
 
-/** Nothing that the API says is a page: no script of it runs anywhere, nobody frames it, nobody keeps it. */
+/** Nothing that the API says is a page: no script of it runs, it can't be framed, and it is not cached. */
 const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -56,15 +57,21 @@ export function answerError(error: unknown, logger: ApiLogger): Answer {
 function tell(error: unknown): Answer | null {
   const code = codeOf(error)
   if (code === null) return null
-  // An expression that makes no sense is always a mistake of whoever wrote it.
+  // An invalid expression is always a mistake of the client.
   const status = error instanceof CronError ? 400 : statusOf(code)
   if (status === null) return null
   const { message, hint, notApplied, headers } = error as Error & Told
-  const body = { error: { code, message, hint: hint ?? null, ...(notApplied === undefined ? {} : { notApplied }) } }
+  const said = OF_OPTIONS.has(code)
+    ? { message: jsonMessage(message), hint: jsonHint(hint ?? '') || null }
+    : { message, hint: hint ?? null }
+  const body = { error: { code, ...said, ...(notApplied === undefined ? {} : { notApplied }) } }
   const after = RETRY_AFTER[status]
   const later: Record<string, string> = after === undefined ? {} : { 'retry-after': after }
   return { ...answerJson(body, status), headers: { ...later, ...headers } }
 }
+
+/** Codes of errors whose hints say what to write. */
+const OF_OPTIONS: ReadonlySet<string> = new Set(['OPTION_INVALID', 'OPTION_UNKNOWN', 'OPTION_CONFLICT'])
 
 interface Told {
   readonly hint?: string | undefined

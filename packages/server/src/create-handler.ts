@@ -6,6 +6,7 @@ import { counted } from './counted.ts'
 import { EventHub } from './events/hub.ts'
 import { fingerprint, KeptAnswers, readKey, scopedKey } from './kept-answers.ts'
 import { serverMetrics } from './metrics/server-metrics.ts'
+import { nearestRoute } from './nearest-route.ts'
 import { documentOf } from './openapi/document.ts'
 import { type HandlerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './origin.ts'
@@ -96,11 +97,11 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     const methods = ROUTES.filter((route) => route.path === path).map(({ method }) => method)
     hono.all(path, ({ req }) => {
-      throw methodUnknown(req.method, methods)
+      throw methodUnknown(req.method, methods, path)
     })
   }
   hono.notFound(({ req }) => {
-    throw routeUnknown(rawPath(req.raw.url))
+    throw routeUnknown(rawPath(req.raw.url), pathOf(req.raw))
   })
   hono.onError((error) => toResponse(answerError(error, options.logger)))
   return async (request) => hono.fetch(request)
@@ -169,7 +170,7 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
   return { author, principal: principal ?? (author === undefined ? '' : `author ${author}`) }
 }
 
-/** So many at a time; more are refused. */
+/** Requests at a time; more are refused. */
 function places(most: number): { take<Value>(use: () => Promise<Value>): Promise<Value> } {
   let taken = 0
   return {
@@ -190,16 +191,19 @@ function places(most: number): { take<Value>(use: () => Promise<Value>): Promise
   }
 }
 
-function methodUnknown(method: string, methods: readonly string[]): Error {
+function methodUnknown(method: string, methods: readonly string[], path: string): Error {
   const allow = methods.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ')
-  return refuse('METHOD_REFUSED', `There is no ${method} here.`, `Use ${allow}.`, { allow })
+  const isCreate = method === 'POST' && ROUTES.some((route) => route.method === 'PUT' && route.path === `${path}/:name`)
+  const hint = isCreate ? `To create one, use PUT ${path}/NAME.` : `Use ${allow}.`
+  return refuse('METHOD_REFUSED', `There is no ${method} here.`, hint, { allow })
 }
 
-function routeUnknown(path: string): Error {
+/** `below`: the path without the base that the handler is mounted at. */
+function routeUnknown(path: string, below: string): Error {
   const base = guessBase(path)
   const hint =
     base === null
-      ? 'GET /openapi.json tells what there is.'
+      ? (nearestRoute(below, ROUTES) ?? 'GET /openapi.json lists all paths.')
       : `If the handler is mounted at ${base}, give it basePath: '${base}'.`
   return refuse('ROUTE_UNKNOWN', `There is nothing at ${JSON.stringify(path.slice(0, 200))}.`, hint)
 }

@@ -88,7 +88,7 @@ export function readKey(request: Request): string | null {
   throw refuse('IDEMPOTENCY_KEY_INVALID', 'The idempotency key is empty, too long, or has odd characters.', hint)
 }
 
-/** The key as one of its principal, so that two people may use the same one. Where nobody is known, keys are shared. */
+/** The key as one of its principal, so that two people may use the same one. Without a principal, keys are shared. */
 export function scopedKey(principal: string, key: string): string {
   if (principal === '') return key
   return `key-${createHash('sha256')

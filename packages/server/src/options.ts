@@ -39,7 +39,7 @@ export interface HandlerOptions {
    * @default the secret of the job's own target, else CRONCE_CALLBACK_SECRET of the environment
    */
   readonly callbacks?: Omit<HandleCallbackOptions, 'schedule' | 'token'> | undefined
-  /** Where faults of the server are told. @default stderr */
+  /** Where faults of the server are logged. @default stderr */
   readonly logger?: ApiLogger | false | undefined
 }
 

@@ -36,7 +36,7 @@ function withoutPort(host: string): string {
   return host.replace(/:(80|443)$/, '')
 }
 
-/** Headers by which a browser lets a page of an allowed origin see the answer; none for everybody else. */
+/** Headers by which a browser lets a page of an allowed origin see the answer; none for other origins. */
 export function corsHeaders(request: Request, allowed: ReadonlySet<string>): Readonly<Record<string, string>> {
   const origin = request.headers.get('origin')
   if (origin === null || !allowed.has(origin)) return {}

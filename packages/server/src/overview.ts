@@ -15,7 +15,7 @@ const BOUNDS = {
 const NEXT = 10
 const ATTENTION = 50
 const FAILING = 3
-/** So late a schedule's due time has passed and nobody has come to it. */
+/** A due time that passed this long ago and was not planned is overdue. */
 const OVERDUE_MS = 60_000
 const OFFSET_MS = 1_000
 
@@ -89,6 +89,11 @@ function quantile(values: readonly number[], part: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null
 }
 
+function placeText(on: ScheduleView['on']): string {
+  const labels = Object.entries(on ?? {}).map(([label, values]) => `${label}=${values.join('|')}`)
+  return labels.length === 0 ? '' : `, which belongs to ${labels.join(', ')}`
+}
+
 function isThere(state: InstanceView['state']): boolean {
   return state === 'live' || state === 'draining'
 }
@@ -119,15 +124,19 @@ function attentionOf(
   }
   for (const schedule of active) {
     const { name, job, nextAt, failedInRow } = schedule
-    // How a lock's work ended was told to whoever held it.
+    // The holder of a lock knows how its work ended.
     if (failedInRow >= FAILING && !isExclusive(job)) {
       found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
     }
     if (!jobs.has(job)) {
       if (!needsInstance(schedule)) continue
-      found.push({ kind: 'no-instance', about: name, message: `No live instance has the job ${JSON.stringify(job)}.` })
+      found.push({
+        kind: 'no-instance',
+        about: name,
+        message: `No live instance has the job ${JSON.stringify(job)}${placeText(schedule.on)}.`,
+      })
     } else if (nextAt !== null && nextAt < now - OVERDUE_MS) {
-      found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and nobody has come to it.' })
+      found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and no instance has planned it.' })
     }
   }
   return found

@@ -1,7 +1,7 @@
 import { refuse } from './answer.ts'
 import type { Route } from './routes/route.ts'
 
-/** Answers have no entity tags: who sends one relies on a check that nobody would make. */
+/** Answers have no entity tags: a client that sends one relies on a check that is not made. */
 export function demandKnownConditions({ access }: Route, { headers }: Request): void {
   if (access !== 'operate') return
   for (const name of ['If-Match', 'If-None-Match']) {

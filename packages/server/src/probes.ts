@@ -3,8 +3,8 @@ import { appOf, type Source } from './source.ts'
 const STORE_MS = 2_000
 
 /**
- * Whether work should be sent here: the store answers, and if this process runs jobs, its instance is live. Everybody who asks
- * at the same time shares one look, since everybody may ask.
+ * Whether work should be sent here: the store answers, and if this process runs jobs, its instance is live. All callers that ask
+ * at the same time share one look, since the probe is open to all.
  */
 export function readiness(source: Source, ready: () => boolean | Promise<boolean>): () => Promise<boolean> {
   let looking: Promise<boolean> | null = null
@@ -24,11 +24,11 @@ async function look(source: Source, ready: () => boolean | Promise<boolean>): Pr
       await source.store.check()
       return true
     }
-    // Asked for alone: whoever probes is anybody, and what others have left behind may be a hundred thousand.
+    // Asked for by id: the probe is open to all, and ended instances may be a hundred thousand.
     const own = await source.instances.find(instance)
     return own?.state === 'live' && !own.drain
   } catch {
-    // Why is for the log of whoever runs jobs: whoever asks here may be anybody.
+    // The reason goes to the log of the process, since the probe is open to all.
     return false
   }
 }

@@ -62,7 +62,7 @@ async function readBytes(
 ): Promise<Buffer<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > limit) {
-    // It is not read: the sender is told so.
+    // It is not read, and the answer says so.
     await request.body?.cancel().catch(() => {})
     throw tooLarge(limit)
   }

@@ -1,5 +1,5 @@
 import { at } from 'cronce'
-import { didYouMean } from 'cronce/internal'
+import { didYouMean, nameHint } from 'cronce/internal'
 import { refuse } from './answer.ts'
 import type { QueryParameter, Route } from './routes/route.ts'
 
@@ -16,15 +16,17 @@ export function readParameters(
   return read
 }
 
-/** The fields of the body that the route knows; whoever gets them judges their values. */
+/** The fields of the body that the route knows; the route judges their values. */
 export function readFields(
-  { body: fields = {} }: Route,
+  { body: fields = {}, required = [] }: Route,
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(fields, name)) throw unknown('field', name, Object.keys(fields))
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(fields, name)) throw unknown('field', name, Object.keys(fields), value)
   }
-  return given
+  const missing = required.find((name) => given[name] === undefined)
+  if (missing === undefined) return given
+  throw refuse('OPTION_INVALID', `The field "${missing}" is missing.`, `Send {"${missing}": …} in the body.`)
 }
 
 function readParameter(name: string, text: string, parameter: QueryParameter): unknown {
@@ -46,13 +48,15 @@ function readParameter(name: string, text: string, parameter: QueryParameter): u
 
 function readChoice(name: string, text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text
-  throw invalid(name, text, `one of ${choices.join(', ')}`, didYouMean(text, choices) ?? choices[0]!)
+  const near = choices.find((choice) => text.length > 2 && choice.startsWith(text.toLowerCase()))
+  throw invalid(name, text, `one of ${choices.join(', ')}`, near ?? didYouMean(text, choices) ?? choices.join('|'))
 }
 
 function readInteger(name: string, text: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: QueryParameter): number {
   const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
-  throw invalid(name, text, `a whole number from ${min} to ${max}`, String(min))
+  const nearest = Number.isNaN(value) ? min : Math.min(max, Math.max(min, value))
+  throw invalid(name, text, `a whole number from ${min} to ${max}`, String(nearest))
 }
 
 /** Epoch milliseconds, or an ISO text. */
@@ -69,7 +73,11 @@ function invalid(name: string, text: string, expected: string, sample: string): 
   return refuse('OPTION_INVALID', message, `Write ${name}=${sample}.`)
 }
 
-function unknown(what: string, name: string, known: readonly string[]): Error {
+function unknown(what: string, name: string, known: readonly string[], value?: unknown): Error {
+  const foreign = what === 'field' ? nameHint('', name, value, known) : undefined
+  if (foreign !== undefined) {
+    return refuse('OPTION_UNKNOWN', `There is no field ${JSON.stringify(name.slice(0, 60))}.`, foreign)
+  }
   const meant = didYouMean(name, known)
   const all = known.length === 0 ? `There are no ${what}s here.` : `The ${what}s here are ${known.join(', ')}.`
   const message = `There is no ${what} ${JSON.stringify(name.slice(0, 60))}.`

@@ -1,6 +1,6 @@
 /**
- * A costly look that everybody shares who asks while it is being made, however long that takes, or within a moment of its end.
- * A failure is told to those who waited for it, and not kept.
+ * A costly look that is shared by all callers that ask while it is made, however long that takes, or within a moment of its end.
+ * A failure goes to the callers that waited for it, and is not kept.
  */
 export function shared<Value>(
   ms: number,

@@ -87,7 +87,7 @@ describe('a server of its own', () => {
     const { handler } = apiOf(context)
     const served = await serve(handler, { port: 0 })
     context.after(() => served.close())
-    const error = { code: 'ADDRESS_IN_USE', message: `Somebody listens on 127.0.0.1:${served.port} already.` }
+    const error = { code: 'ADDRESS_IN_USE', message: `Another process listens on 127.0.0.1:${served.port} already.` }
     await assert.rejects(serve(handler, { port: served.port }), error)
     await assert.rejects(serve(handler, { host: '192.0.2.1', port: 0 }), { code: 'LISTEN_FAILED' })
   })

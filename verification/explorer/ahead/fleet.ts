@@ -1,6 +1,3 @@
-import { GRACE_MS } from '../../../packages/cronce/src/engine/fleet/lease.ts'
-import type { InstanceRecord } from '../../../packages/cronce/src/model/instance.ts'
-import type { Instant } from '../../../packages/cronce/src/model/schedule.ts'
 import type { Context } from '../../../packages/cronce/src/policy/decision.ts'
 import type { Move } from '../explore.ts'
 import type { StoreAt } from '../store-at.ts'
@@ -27,8 +24,6 @@ export interface AheadRules {
   readonly marksBeforeHandBack: boolean
   readonly obeysCancel: boolean
   readonly waitsForTheGrace: boolean
-  /** No run of a dead instance started later than this. */
-  readonly startedBy: (dead: InstanceRecord) => Instant
 }
 
 export const OUR_RULES: AheadRules = {
@@ -38,7 +33,6 @@ export const OUR_RULES: AheadRules = {
   marksBeforeHandBack: true,
   obeysCancel: true,
   waitsForTheGrace: true,
-  startedBy: ({ renewedAt }) => renewedAt + GRACE_MS,
 }
 
 export interface AheadFleet {

@@ -63,7 +63,7 @@ function workerText(state: AheadState, index: number): string {
   return [...own, ...sent.sort(), instancesText(state, index)].join(';')
 }
 
-/** Of a renewal on record it matters whether recovery takes what is due for started, and when a peer may declare its instance dead. */
+/** Of a renewal on record it matters when a peer may declare its instance dead. */
 function instancesText(state: AheadState, index: number): string {
   const { incarnation: last, run } = state.workers[index]!
   const parts: string[] = []
@@ -75,7 +75,7 @@ function instancesText(state: AheadState, index: number): string {
     const isOver = goneAt === null ? leaseText(state, leaseUntil) : 'gone'
     const silentMs = state.time - state.witness.renewedAt.get(id)!
     const silence = isBusy(state, id) ? `${silentMs < LEASE_MS ? Math.min(GRACE_MS, silentMs) : 'lease'}` : ''
-    parts.push(`${id}${isOver} ${silence} ${record.renewedAt + GRACE_MS >= DUE_MS} ${record.renewedAt >= DUE_MS}`)
+    parts.push(`${id}${isOver} ${silence} ${record.renewedAt >= DUE_MS}`)
   }
   return parts.join()
 }

@@ -180,13 +180,12 @@ function burials(fleet: AheadFleet, state: AheadState, peer: InstanceRecord): Ah
   return moves
 }
 
-async function recoverFrom({ at, rules }: AheadFleet, state: AheadState, dead: InstanceRecord): Promise<AheadState> {
+async function recoverFrom({ at }: AheadFleet, state: AheadState, dead: InstanceRecord): Promise<AheadState> {
   const { schedules } = await at.read(state.store, clockOf(state), (store) => store.load([SCHEDULE]))
   const [schedule] = schedules
   const fire = schedule?.open.find(({ run }) => run?.instance === dead.id)
   if (schedule === undefined || fire === undefined) return state
-  const context = { ...contextOf(state), dead: { renewedAt: dead.renewedAt, startedBy: rules.startedBy(dead) } }
-  const decision = recover(schedule, fire.run!.token, context)
+  const decision = recover(schedule, fire.run!.token, contextOf(state))
   if (decision === STALE) return state
   const { snapshot } = await at.write(state.store, clockOf(state), (store) => store.apply([decision.change]))
   return { ...state, store: snapshot }

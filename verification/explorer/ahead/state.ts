@@ -16,6 +16,7 @@
  * worker that hears of its lost session (it trusts itself for less time then). The simulation has all of these.
  */
 
+import { GRACE_MS } from '../../../packages/cronce/src/engine/fleet/lease.ts'
 import type { Instant } from '../../../packages/cronce/src/model/schedule.ts'
 import type { Decision } from '../../../packages/cronce/src/policy/decision.ts'
 import type { BeatAnswer, ChangeResult } from '../../../packages/cronce/src/store/store.ts'
@@ -25,12 +26,12 @@ export const MOMENT_MS = 100
 export const LEASE_MS = 1_600
 /** A lease, and a moment, in which no worker does anything. */
 export const LEAP_MS = LEASE_MS + MOMENT_MS
-/** `claimAhead` by default, and a quarter of the lease. */
-export const AHEAD_MS = 400
+/** `claimAhead` by default. */
+export const AHEAD_MS = GRACE_MS
 /** What the store's clock shows at first. */
 export const FIRST_MS = 1_000_000
-/** Just before the fourth moment, since the bound of the store's clock is a little lower than the clock. */
-export const DUE_MS = FIRST_MS + 4 * MOMENT_MS - 5
+/** Just before the third moment, since the bound of the store's clock is a little lower than the clock. */
+export const DUE_MS = FIRST_MS + 3 * MOMENT_MS - 5
 
 export interface AheadState {
   /** What has passed since the beginning, by every monotonic clock. */

@@ -51,7 +51,9 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     name: 'stall-skips-behind-a-settlement',
     rule: 'ruling 43',
     breaks: 'A due time is skipped because of a run whose handler has returned.',
-    edits: [edit('engine/run/local-run.ts', '    this.isExecuting = false\n', '')],
+    edits: [
+      edit('engine/claim/run-in-the-way.ts', 'own.calledAt === undefined || own.ended', 'own.calledAt === undefined'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
@@ -62,11 +64,14 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     name: 'stall-skips-behind-a-start',
     rule: 'ruling 43',
     breaks: 'A due time is skipped because of a run that was claimed and has not started.',
-    edits: [edit('engine/run/local-run.ts', '  isExecuting = false\n', '  isExecuting = true\n')],
+    edits: [
+      edit('engine/claim/run-in-the-way.ts', 'own.calledAt === undefined || own.ended', 'own.ended'),
+      edit('engine/claim/run-in-the-way.ts', 'Math.min(own.calledAt, now)', 'Math.min(own.calledAt ?? 0, now)'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
-      names: ['no due time is skipped because of a run that was claimed and has not started'],
+      names: ['no due time is skipped because of a run that was claimed and had not started'],
     },
   },
   {
@@ -76,14 +81,54 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/run-in-the-way.ts',
-        'if (own !== undefined && !own.isExecuting) return true',
-        'if (own !== undefined) return true',
+        'if (own.calledAt === undefined || own.ended) return null',
+        'if (own.calledAt !== 0) return null',
       ),
     ],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
       names: ['a due time that comes while the handler of the run before executes is skipped'],
+    },
+  },
+  {
+    name: 'stall-skips-behind-a-planned-start',
+    rule: 'ruling 43',
+    breaks: 'A due time that came before the handler was called is skipped because its run was claimed before that.',
+    edits: [
+      edit(
+        'engine/claim/run-in-the-way.ts',
+        'Math.max(fire.run.startedAt, Math.min(own.calledAt, now))',
+        'fire.run.startedAt',
+      ),
+    ],
+    caughtBy: { judge: 'tests', file: TESTS, names: ['a stall between a claim ahead and its start skips no due time'] },
+  },
+  {
+    name: 'stall-skips-before-the-holder-wakes',
+    rule: 'ruling 43',
+    breaks:
+      'After a stall of the whole fleet, a peer skips what came due because of a run that its holder is about to start.',
+    edits: [
+      edit(
+        'engine/claim/run-in-the-way.ts',
+        '    if (known?.nextAt === nextAt) return',
+        '    if (this.#core.time.estimate() - nextAt >= SOON_MS) return false\n    if (known?.nextAt === nextAt) return',
+      ),
+    ],
+    caughtBy: { judge: 'tests', file: TESTS, names: ['a stall between a claim ahead and its start skips no due time'] },
+  },
+  {
+    name: 'stall-skips-behind-a-long-run',
+    rule: 'ruling 43',
+    breaks: 'A due time that came before the handler was called is skipped once the handler has executed for a second.',
+    edits: [edit('policy/plan/on-time.ts', 'countsFrom(other) < readyAt', 'other.plannedAt < readyAt')],
+    caughtBy: {
+      judge: 'tests',
+      file: TESTS,
+      names: [
+        'due times of a stall between a claim ahead and its start wait for that run, also if it executes for long',
+      ],
     },
   },
 ]

@@ -17,9 +17,9 @@ const thirdName = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-third-name.test.ts',
   names,
 })
-const back = (...names: string[]): CaughtBy => ({
+const between = (...names: string[]): CaughtBy => ({
   judge: 'tests',
-  file: 'packages/cronce/test/engine/deploy-back.test.ts',
+  file: 'packages/cronce/test/engine/deploy-between-apps.test.ts',
   names,
 })
 
@@ -38,7 +38,13 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42, P1',
     breaks:
       'A job that moves to another app under a new name, while its old app goes on without it, begins anew there.',
-    edits: [edit('engine/deploy/other-names.ts', ' ?? ends.find((end) => !isOldName(end))', '')],
+    edits: [
+      edit(
+        'engine/deploy/other-names.ts',
+        'if (state === undefined) return undefined',
+        'if (state === undefined || state.retiredAt !== null) return undefined',
+      ),
+    ],
     caughtBy: moves(
       'a job that moves to another app under a new name, while its old app goes on without it, comes back without a double run, with ids',
       'a pause goes with a job that moves to another app under a new name, with ids',
@@ -65,7 +71,9 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'name-of-a-live-app-yielded',
     rule: 'rule 42',
     breaks: 'The app that declares a name last takes it, although a live process of another app declares it.',
-    edits: [edit('policy/deploy/yielding.ts', 'return isGone || retiredAt !== null', 'return true')],
+    edits: [
+      edit('policy/deploy/yielding.ts', 'return isGone || (retiredAt !== null && !isOldName(state))', 'return true'),
+    ],
     caughtBy: simulation('S15'),
   },
   {
@@ -85,7 +93,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'names-of-a-gone-app-kept',
     rule: 'rule 42',
     breaks: 'A job stops for good when its app is gone, although a process of another app declares it.',
-    edits: [edit('policy/deploy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
+    edits: [edit('policy/deploy/yielding.ts', 'return isGone || (', 'return (')],
     caughtBy: {
       judge: 'tests',
       file: 'verification/simulation/deploys.test.ts',
@@ -115,7 +123,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'renamed-name-yielded',
     rule: 'rule 42',
     breaks: 'Another app takes the old name of a renamed job, and its code runs what waits under it.',
-    edits: [edit('policy/deploy/yielding.ts', 'if (isOldName(state)) {', 'if (false as boolean) {')],
+    edits: [edit('policy/deploy/yielding.ts', ' && !isOldName(state))', ')')],
     caughtBy: taken('the old name of a renamed job stays with its app, and so does what waits under it'),
   },
   {
@@ -166,37 +174,14 @@ export const APP_MUTANTS: readonly Mutant[] = [
     caughtBy: taken('functions take a name of an app whose last process was killed, a day after it'),
   },
   {
-    name: 'new-name-beside-the-taker-of-the-old',
-    rule: 'P6',
-    breaks: 'A new name comes back and repeats what another app has run under the old name.',
-    edits: [
-      edit(
-        'engine/deploy/declaration-pass.ts',
-        'state === null || (this.#isOwn(state) && isOldName(state))',
-        'state === null',
-      ),
-      edit('engine/deploy/plan-renames.ts', 'own === null || isOldName(own)', 'own === null'),
-    ],
-    caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
-  },
-  {
-    name: 'old-name-back-behind-another-app',
-    rule: 'P6',
-    breaks: 'An old name comes back and repeats what ran under the new one, which another app has given up.',
-    edits: [edit('engine/deploy/other-names.ts', 'end === last ?', 'end === last || end.retiredAt !== null ?')],
-    caughtBy: taken(
-      'an old name that comes back repeats nothing that ran under the new one, when another app gives that up',
-    ),
-  },
-  {
     name: 'own-job-taken-for-foreign',
     rule: 'rule 42',
     breaks: 'Schedules made at run time stop when their job is refused under a new name.',
     edits: [
       edit(
         'engine/deploy/declaration-pass.ts',
-        "state?.source.kind === 'code' && !this.#isOwn(state)",
-        "state?.source.kind === 'code'",
+        "state.source.kind === 'code' && !isOf(state, this.#core.settings.app)",
+        "state.source.kind === 'code'",
       ),
     ],
     caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
@@ -225,7 +210,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'moved-job-created-beside-itself',
     rule: 'P1, rule 42',
     breaks: 'A job runs under its new name in one app and under its old name in another.',
-    edits: [edit('engine/deploy/declaration-pass.ts', 'before === undefined ? define', 'true ? define')],
+    edits: [edit('engine/deploy/declaration-pass.ts', 'if (elsewhere !== undefined) {', 'if (elsewhere === null) {')],
     caughtBy: moves(
       'a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone',
     ),
@@ -237,8 +222,8 @@ export const APP_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/yielding.ts',
-        'if (isDeclared && isHeld) {',
-        'if (isDeclared && isHeld) return null\n  if (isDeclared && isHeld) {',
+        'const draft = begin(found, context)',
+        'if (holder?.retiredAt === null) return null\n  const draft = begin(found, context)',
       ),
     ],
     caughtBy: moves('a job is renamed to a name of an app that is gone, with no instant lost or run twice'),
@@ -263,30 +248,34 @@ export const APP_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
-    name: 'old-names-left-behind',
+    name: 'schedules-of-an-old-name-left-behind',
     rule: 'P1, rule 42',
-    breaks: 'A job that was renamed forgets its past when another app takes it.',
-    edits: [edit('policy/deploy/yielding.ts', ": next === 'taker' && !isDeclared", ': false')],
-    caughtBy: moves('old names of a renamed job go with it to an app that takes it from a live one'),
+    breaks: 'Schedules made for the old name of a job stop when another app takes the job.',
+    edits: [
+      edit('engine/deploy/other-names.ts', 'theirs === undefined || nextName(theirs) === id', 'theirs === undefined'),
+    ],
+    caughtBy: moves('schedules made for the old name of a job go on in an app that takes the job from a live one'),
   },
   {
-    name: 'second-rename-refused',
+    name: 'was-checked-beside-the-own-job',
     rule: 'rule 42',
-    breaks: 'A job is stopped by a second rename because another app has its first name.',
+    breaks: 'A job is refused because another app has an old name of it.',
     edits: [
       edit(
         'engine/deploy/other-names.ts',
         'if (last !== undefined) {',
-        'if (last !== undefined && last.id === wish.id) {',
+        'if (last !== undefined && last.retiredAt !== null) {',
       ),
     ],
-    caughtBy: moves('a job is renamed a second time though another app has its first name by now'),
+    caughtBy: between(
+      'a release that moved a job to another app and renamed it is rolled back: the old name begins anew when the other app is gone',
+    ),
   },
   {
-    name: 'third-name-continues-the-first',
+    name: 'lost-job-comes-back-beside-itself',
     rule: 'P1, rule 42',
-    breaks: 'A third name of a job repeats what another app has run under the second one since.',
-    edits: [edit('engine/deploy/other-names.ts', 'return end === last ? undefined : end', 'return undefined')],
+    breaks: 'A job that another app has taken under its last name comes back under another one and runs beside it.',
+    edits: [edit('engine/deploy/other-names.ts', 'return isJob ?', 'return isJob && next === undefined ?')],
     caughtBy: thirdName(
       'a third name, was receipt, repeats nothing while another app has the second one as a new job',
       'the first of three names that comes back repeats nothing while another app has the third one',
@@ -296,81 +285,65 @@ export const APP_MUTANTS: readonly Mutant[] = [
     name: 'declared-name-not-counted',
     rule: 'P1, rule 42',
     breaks: 'The second of three names comes back and runs beside the third one, which another app has.',
-    edits: [edit('engine/deploy/other-names.ts', '[wish.id, ...wish.otherNames]', 'wish.otherNames')],
+    edits: [
+      edit('engine/deploy/other-names.ts', 'const all = [id, ...otherNames].flatMap', 'const all = otherNames.flatMap'),
+    ],
     caughtBy: thirdName(
       'the second of three names that comes back repeats nothing while another app has the third one, with ids',
     ),
   },
   {
-    name: 'third-name-elsewhere-overlooked',
+    name: 'old-name-taken-for-the-job',
     rule: 'P1, rule 42',
-    breaks: 'A job that another app has renamed to a third name runs here under the second one as well.',
-    edits: [
-      edit('engine/deploy/other-names.ts', '.map((state) => lastName(state, foreign))', ''),
-      edit('engine/deploy/other-names.ts', 'end.retiredAt === null || isBetween(end)', 'end.retiredAt === null'),
-    ],
-    caughtBy: moves('a new name that is refused stays refused when the app that has the job renames it to a third one'),
+    breaks: 'A job that was an old name of a job of another app takes that name, and runs beside the job.',
+    edits: [edit('engine/deploy/other-names.ts', 'isWanted: false', 'isWanted: true')],
+    caughtBy: between(
+      'a job that was the old name of a job of another app is refused, and told which name that has now',
+    ),
   },
   {
     name: 'unknown-names-not-read',
     rule: 'rule 42',
-    breaks: 'A job that another app has renamed and dropped stays refused under its other name.',
+    breaks: 'A job that was an old name of a job of another app is not told which name that has now.',
     edits: [edit('engine/deploy/load-names.ts', 'hops <= MAX_HOPS', 'hops < 1')],
-    caughtBy: moves('a new name that is refused stays refused when the app that has the job renames it to a third one'),
+    caughtBy: moves(
+      'a new name that is refused stays refused when the app that has the job renames it, until was says the name that it has now',
+    ),
   },
   {
-    name: 'rename-elsewhere-overlooked',
+    name: 'half-done-rename-elsewhere-overlooked',
     rule: 'P1, rule 42',
-    breaks: 'A job that another app is renaming at the moment is declared here as a new one.',
-    edits: [edit('engine/deploy/other-names.ts', 'end.retiredAt === null || isBetween(end)', 'end.retiredAt === null')],
+    breaks: 'A job stops for good when its app is gone in the middle of a rename, although another app says was.',
+    edits: [
+      edit(
+        'engine/deploy/other-names.ts',
+        'next === undefined || !(foreign.has(next) || states.has(next))',
+        'next === undefined',
+      ),
+    ],
     caughtBy: moves(
       'a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone',
     ),
   },
   {
-    name: 'declared-name-wanted-for-another-job',
-    rule: 'rule 42',
-    breaks:
-      'A job never gets its name from an app that is gone, because a second job of its process had an old name of it.',
-    edits: [edit('engine/deploy/declaration-pass.ts', ' && !wishes.has(before.id)', '')],
-    caughtBy: moves(
-      'a job whose old name another app had renamed to the name of a second job here begins anew beside that',
-    ),
-  },
-  {
-    name: 'renamed-job-of-a-gone-app-kept',
-    rule: 'rule 42',
-    breaks: 'A job that another app took over and renamed never goes back to its first app.',
-    edits: [edit('engine/deploy/take-names.ts', 'return new Map([...later, ...wanted])', 'return wanted')],
-    caughtBy: back(
-      'a release that moved a job to another app and renamed it is rolled back: no instant is lost or run twice',
-    ),
-  },
-  {
-    name: 'names-of-another-app-not-linked',
+    name: 'old-name-taken-with-its-job',
     rule: 'P5, rule 42',
-    breaks: 'A job that goes back to its first app begins anew there, and its other name is left without a process.',
-    edits: [edit('engine/deploy/take-names.ts', '...found.linked,', '...record,')],
-    caughtBy: back(
-      'a release that moved a job to another app and renamed it is rolled back: no instant is lost or run twice',
-      'a job that goes back to its first app is still paused, and then plans what the pause held back',
+    breaks: 'What waits under the old name of a job runs in the app that takes the name.',
+    edits: [edit('policy/deploy/yielding.ts', 'isOldName(state) && !isRenamedTo(state, id)', 'false as boolean')],
+    caughtBy: between(
+      'what waits under the old name of a gone app ends as retired when another app takes the name, and its history stays',
     ),
   },
   {
-    name: 'waiting-fires-of-a-taken-old-name-ended',
-    rule: 'P5, rule 42',
-    breaks: 'What waits under an old name is cancelled when the job goes back to its first app.',
-    edits: [edit('policy/deploy/yielding.ts', 'state.id === id && !isOldName(state)', 'state.id === id')],
-    caughtBy: back('what waits under the names of a job goes back with it to its first app, and runs there'),
-  },
-  {
-    name: 'half-done-rename-of-a-gone-app-kept',
+    name: 'half-done-rename-not-finished',
     rule: 'rule 42',
-    breaks: 'A job stops for good when its app is gone in the middle of a rename, although another app declares it.',
-    edits: [edit('policy/deploy/yielding.ts', "next === 'none' ? isGone :", '')],
-    caughtBy: moves(
-      'a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone',
-    ),
+    breaks: 'A job begins anew when another app finishes its rename.',
+    edits: [edit('policy/deploy/yielding.ts', 'isOldName(state) && !isRenamedTo(state, id)', 'isOldName(state)')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-old-names.test.ts',
+      names: ['a rename that stopped half-way is finished by another app that has the job from then on'],
+    },
   },
   {
     name: 'rename-past-what-is-due',
@@ -380,5 +353,97 @@ export const APP_MUTANTS: readonly Mutant[] = [
       edit('engine/deploy/plan-renames.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false'),
     ],
     caughtBy: moves('a paused job is renamed to a name of a gone app when it has planned what the pause held back'),
+  },
+  {
+    name: 'half-done-rename-never-dropped',
+    rule: 'rule 42',
+    breaks: 'An app that died in the middle of a rename, and no longer has the job, keeps its name for ever.',
+    edits: [
+      edit(
+        'engine/deploy/retire-schedules.ts',
+        'retire(state, wish, context) ?? dropOldName(state, wish, context)',
+        'retire(state, wish, context)',
+      ),
+    ],
+    caughtBy: between(
+      'a process that dies while it takes a job leaves it to the first app, once its own has retired it',
+    ),
+  },
+  {
+    name: 'taken-name-never-retired',
+    rule: 'rule 42',
+    breaks: 'An app that took a name for a job that it no longer has keeps the name for a day.',
+    edits: [
+      edit(
+        'policy/deploy/retirement.ts',
+        'return own.length > 0 ? own : declaring(otherNamesOf(app, schedule))',
+        'return own',
+      ),
+    ],
+    caughtBy: between(
+      'a process that dies while it takes a job leaves it to the first app, once its own has retired it',
+    ),
+  },
+  {
+    name: 'continued-name-left-free',
+    rule: 'P1, rule 42',
+    breaks: 'A third app takes the name that a job had, and runs it beside the job.',
+    edits: [edit('engine/deploy/take-names.ts', 'continuedBy(free), own', 'new Map(), own')],
+    caughtBy: between('a name that this app continues under one it has taken is not free for a third app'),
+  },
+  {
+    name: 'older-name-taken-for-the-next',
+    rule: 'rule 42',
+    breaks: 'A job that went back to its old name is taken for one that goes on under the new name.',
+    edits: [edit('policy/deploy/continue-job.ts', 'to !== null && to >= since', 'to !== null && since >= 0')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/continue-job.test.ts',
+      names: ['a name has continued the job of an old one only if it took over after the last rename'],
+    },
+  },
+  {
+    name: 'half-done-rename-not-marked-anew',
+    rule: 'P1, rule 42',
+    breaks:
+      'A job whose rename stopped half-way and that got a third name comes back under the first one and runs beside itself.',
+    edits: [
+      edit(
+        'engine/deploy/plan-renames.ts',
+        '!isRenamedTo(holder, wish.id)',
+        'holder.retirements?.at(-1)?.renamedTo === undefined',
+      ),
+    ],
+    caughtBy: between(
+      'a job whose rename stopped half-way, and that got a third name, is not run under the first one beside that',
+    ),
+  },
+  {
+    name: 'void-link-blocks-a-taken-name',
+    rule: 'rule 42',
+    breaks: 'A job is refused for ever because its app had declared the name of another app as a job of its own.',
+    edits: [
+      edit(
+        'engine/deploy/other-names.ts',
+        'isWanted: true, refusal: refuseWas',
+        'isWanted: wish.otherNames.includes(state.id), refusal: refuseWas',
+      ),
+    ],
+    caughtBy: between(
+      'a name that another app has dropped is taken, also if the releases of this app have declared it as another job',
+    ),
+  },
+  {
+    name: 'new-name-taken-before-was-is-checked',
+    rule: 'P1, rule 42',
+    breaks: 'A job takes a free name of another app, though its old name belongs to a live app.',
+    edits: [
+      edit(
+        'engine/deploy/declaration-pass.ts',
+        'if (elsewhere !== undefined) {',
+        'if (elsewhere !== undefined && state === null) {',
+      ),
+    ],
+    caughtBy: between('was is checked also if the new name is a free schedule of another app'),
   },
 ]

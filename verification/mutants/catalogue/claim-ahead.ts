@@ -68,8 +68,8 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plain-fire.ts',
-        "if (guarantee === 'at-most-once') return null",
-        'if (guarantee === null) return null',
+        "if (guarantee === 'at-most-once' || retry?.crashes === 0) return null",
+        'if (retry?.crashes === 0) return null',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S7'] },
@@ -101,51 +101,27 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/run/settlement.ts',
-        'return run.startedAt === undefined ? settlement :',
+        'return started.isAhead === undefined || calledAt === undefined ? settlement :',
         'return true ? settlement :',
       ),
     ],
     caughtBy: { judge: 'tests', file: TESTS, names: ['a run that starts late has its real start on record'] },
   },
   {
-    name: 'ahead-crash-counts',
+    name: 'ahead-of-the-grace',
     rule: 'lean rule 15',
-    breaks: 'A death before the start costs a crash.',
+    breaks: 'A death more than 300 ms before the due time costs a crash.',
     edits: [
       edit(
-        'policy/end/recover.ts',
-        'if (dead === undefined || fire.run.startedAt <= dead.startedBy ||',
-        'if (dead === undefined || fire.run.startedAt > 0 ||',
+        'app/options.ts',
+        'given.claimAhead ?? GRACE_MS, { min: 0, max: GRACE_MS })',
+        'given.claimAhead ?? 400, { min: 0, max: 5_000 })',
       ),
     ],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
-      names: ['a crash between claim and start costs neither an attempt nor a crash'],
-    },
-  },
-  {
-    name: 'ahead-started-counts-as-not-started',
-    rule: 'P2, lean rules 9 and 12',
-    breaks: 'A peer takes every run that was claimed ahead for one that has not started.',
-    edits: [
-      edit(
-        'policy/end/recover.ts',
-        'fire.run.startedAt <= dead.startedBy || !isClaimedAhead(fire)',
-        '!isClaimedAhead(fire)',
-      ),
-    ],
-    caughtBy: { judge: 'simulation', names: ['S13', 'S1', 'C9'] },
-  },
-  {
-    name: 'ahead-put-back-after-set-back',
-    rule: 'P5, lean rule 9',
-    breaks: "After the store's clock was set back, a peer takes a run that started for one that has not.",
-    edits: [edit('policy/end/recover.ts', 'if (isSetBack || ', 'if (')],
-    caughtBy: {
-      judge: 'tests',
-      file: 'packages/cronce/test/policy/claimed-ahead.test.ts',
-      names: ["a run that was claimed ahead counts as started if the store's clock was set back behind its claim"],
+      names: ['a crash earlier than 300 ms before the due time costs neither an attempt nor a crash'],
     },
   },
   {
@@ -176,12 +152,13 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
   {
     name: 'ahead-delivered-counts-as-ahead',
     rule: 'P6, lean rule 15',
-    breaks: 'A fire that was delivered before its due time and has started is taken for one that was claimed ahead.',
+    breaks:
+      'A fire that was delivered before its due time is taken for one that was claimed ahead: its run leaves no record.',
     edits: [edit('policy/plan/start.ts', 'Math.max(fire.plannedAt, fire.dueAt)', 'fire.plannedAt')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/claimed-ahead.test.ts',
-      names: ['a fire that was delivered before its due time has started when its instance dies'],
+      names: ['a fire that was delivered before its due time was not claimed ahead'],
     },
   },
   {

@@ -276,7 +276,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Jobs of other apps are retired, since this one does not declare them.',
     edits: [
-      edit('policy/deploy/retire.ts', ' || source.app !== by.app || ', ' || '),
+      edit('policy/deploy/retire.ts', ' || source.app !== by.app || ', ' || ', 2),
       edit('policy/deploy/retirement.ts', ' || source.app !== app.name || ', ' || '),
       edit('engine/deploy/retire-schedules.ts', '{ app, after, limit: BATCH }', '{ after, limit: BATCH }'),
     ],
@@ -303,7 +303,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'A process without jobs registers as a deployment, and decides.',
     edits: [
       edit('policy/deploy/deployment.ts', 'if (declaring.declares.length === 0) return null\n', ''),
-      edit('engine/deploy/deploy.ts', 'if (declared.length === 0) return IDLE\n', ''),
+      edit(
+        'engine/deploy/deploy.ts',
+        'if (core.settings.declared.length === 0 || core.parts.jobs.size === 0) return IDLE\n',
+        '',
+      ),
     ],
     caughtBy: rules(
       'a script without jobs declares nothing: no number, no record, nothing retired, with or without an id',
@@ -319,7 +323,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         '  if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP\n',
         '',
       ),
-      edit('policy/deploy/retirement.ts', 'return by.length > 0 ? KEEP : judgeAbsent', 'return judgeAbsent'),
+      edit('policy/deploy/retirement.ts', '  if (by.length > 0) return KEEP\n', ''),
       edit(
         'policy/deploy/retirement.ts',
         '  if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT\n',
@@ -476,7 +480,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'names-never-yielded',
     rule: 'rule 42',
     breaks: 'A name belongs to an app for ever, also when the app is gone.',
-    edits: [edit('policy/deploy/yielding.ts', 'return isGone || retiredAt !== null', 'return retiredAt !== null')],
+    edits: [
+      edit(
+        'policy/deploy/yielding.ts',
+        'return isGone || (retiredAt !== null && !isOldName(state))',
+        'return retiredAt !== null',
+      ),
+    ],
     caughtBy: rules('an app without a live process for the hold-down yields its names; a live one does not'),
   },
   {
@@ -545,7 +555,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       edit('policy/deploy/job-names.ts', 'joined.has(name)).length < 2', 'joined.has(name)).length < 3'),
       edit(
         'engine/deploy/other-names.ts',
-        'state === undefined ? !foreign.has(old) : state.retiredAt !== null',
+        'state === undefined ? theirs === undefined || nextName(theirs) === id : state.retiredAt !== null',
         'true',
       ),
     ],
@@ -585,7 +595,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'frozen-fire-not-adopted',
     rule: 'rule 42',
     breaks: 'A fire that was frozen when its name left the code does not run under the new name.',
-    edits: [edit('engine/deploy/plan-renames.ts', 'if (!isOldName(holder)) adopted.set(holder.id, wish.id)', '')],
+    edits: [
+      edit('engine/deploy/plan-renames.ts', 'if (!isRenamedTo(holder, wish.id)) adopted.set(holder.id, wish.id)', ''),
+    ],
     caughtBy: oldNames('a fire that was frozen when its name left the code runs under the new name that comes later'),
   },
   {
@@ -593,7 +605,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Schedules made for the old name of a job stop when that name is removed.',
     edits: [
-      edit('engine/deploy/other-names.ts', 'state === undefined ? !foreign.has(old) :', 'state !== undefined &&'),
+      edit(
+        'engine/deploy/other-names.ts',
+        'state === undefined ? theirs === undefined || nextName(theirs) === id :',
+        'state !== undefined &&',
+      ),
     ],
     caughtBy: oldNames('schedules of the old name go on after an operator has removed that name'),
   },
@@ -670,32 +686,26 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'removal-follows-later-names',
     rule: 'rule 42',
     breaks: 'Removing an old name removes names that came after it.',
-    edits: [edit('client/remove-schedule.ts', 'isRenamedTo(one, state.id)', 'one.retiredAt !== null')],
+    edits: [edit('client/remove-schedule.ts', 'isRenamedTo(one, state.id) &&', 'one.retiredAt !== null &&')],
     caughtBy: oldNames('removing a name leaves those that came after it, also if the job has had it twice'),
   },
   {
-    name: 'old-names-of-other-apps-outlive-the-job',
-    rule: 'P1',
-    breaks: 'A job whose last name was removed in another app repeats what ran under that name.',
-    edits: [
-      edit(
-        'client/remove-schedule.ts',
-        'isRenamedTo(one, state.id)',
-        'isRenamedTo(one, state.id) && appOf(one) === appOf(state)',
-      ),
-    ],
+    name: 'removal-takes-names-of-other-apps',
+    rule: 'rule 42',
+    breaks: 'Removing a job of one app removes the old name of a job of another app.',
+    edits: [edit('client/remove-schedule.ts', ' && appOf(one) === appOf(state)', '')],
     caughtBy: oldNames(
       'a name that comes back after another app had its later name, which was removed, runs nothing again',
     ),
   },
   {
-    name: 'names-of-two-jobs-linked',
-    rule: 'rule 42',
-    breaks: 'A schedule of another app is taken for a job that is another one, and no process runs it.',
-    edits: [
-      edit('policy/deploy/deployment.ts', 'names.get(id)?.has(was)) ? linked : app', 'was !== id) ? linked : app'),
-    ],
-    caughtBy: record('names that another app has linked count unless a deployment declares them as two jobs'),
+    name: 'removed-next-name-overlooked',
+    rule: 'P1',
+    breaks: 'A job whose last name was removed in another app repeats what ran under that name.',
+    edits: [edit('engine/deploy/gone-on.ts', 'return items.length > 0', 'return false')],
+    caughtBy: oldNames(
+      'a name that comes back after another app had its later name, which was removed, runs nothing again',
+    ),
   },
   {
     name: 'refusal-keeps-its-first-message',
@@ -770,8 +780,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/other-names.ts',
-        'last === undefined || jobAfter(last, wish, states) !== undefined ? undefined : last',
-        'last',
+        'return jobAfter(last, wish, states) === undefined ? last : undefined',
+        'return last',
       ),
     ],
     caughtBy: namedTwice('a job that was a name from which the job went back begins from now, with ids'),

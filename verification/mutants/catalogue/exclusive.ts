@@ -8,6 +8,24 @@ const ROLLBACK = 'packages/cronce/test/engine/exclusive-rollback.test.ts'
 /** Mistakes in locks, elections and keys. */
 export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
+    name: 'leader-that-fails-at-once',
+    rule: 'cost',
+    breaks: 'A leader whose onElected throws at once is elected again and again.',
+    edits: [
+      edit('app/elect.ts', '    this.#hasFailed = false\n', ''),
+      edit(
+        'app/elect.ts',
+        '          const ended = await begun.ended',
+        '          this.#hasFailed = false\n          const ended = await begun.ended',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: FAULTS,
+      names: ['whoever can not lead is elected less and less often, and does not keep the fleet busy'],
+    },
+  },
+  {
     name: 'held-by-two',
     rule: 'P2',
     breaks: 'Whoever wants a lock or a term gets it, whoever has it.',

@@ -44,7 +44,7 @@ export const METRICS_MUTANTS: readonly Mutant[] = [
     name: 'start-lag-is-claim-lag',
     rule: 'metrics',
     breaks: 'The lateness of a start ends with the look that decided it, however long the claim takes.',
-    edits: [edit('engine/run/execute.ts', 'Math.max(claimLagMs, time.estimate() - readyAt)', 'claimLagMs')],
+    edits: [edit('engine/run/execute.ts', 'Math.max(claimLagMs, calledAt - readyAt)', 'claimLagMs')],
     caughtBy: {
       judge: 'tests',
       file: COUNTING,

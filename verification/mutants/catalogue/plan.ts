@@ -280,7 +280,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/on-time.ts',
-        'return (other) => isAsked || !isUnasked(other) || other.plannedAt < readyAt',
+        'return (other) => isAsked || !isUnasked(other) || countsFrom(other) < readyAt',
         'return () => true',
       ),
     ],
@@ -292,7 +292,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     name: 'nothing-counts-for-overlap',
     rule: 'P7, rule 12',
     breaks: 'A due time is not skipped although a fire is active that was planned before it was ready.',
-    edits: [edit('policy/plan/on-time.ts', '!isUnasked(other) || other.plannedAt < readyAt', '!isUnasked(other)')],
+    edits: [edit('policy/plan/on-time.ts', '!isUnasked(other) || countsFrom(other) < readyAt', '!isUnasked(other)')],
     caughtBy: { judge: 'simulation', names: ['C7'] },
   },
   {

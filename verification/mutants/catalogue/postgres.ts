@@ -15,21 +15,23 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     name: 'postgres-plain-claim-without-version',
     rule: 'P2',
     breaks: 'A plain claim is written over a state that it was not decided on.',
-    edits: [edit('store/postgres/sql/plain.sql', 'c.version = u.version and c.runner = 0', 'c.runner = 0')],
+    edits: [edit('store/postgres/sql/plain.sql', 'c.version = _version[n] and c.runner = 0', 'c.runner = 0')],
     caughtBy: tests(PLAIN, 'a plain change that was decided on an older version is refused'),
   },
   {
     name: 'postgres-plain-settlement-without-version',
     rule: 'P2',
     breaks: 'A plain settlement is written over a state that it was not decided on.',
-    edits: [edit('store/postgres/sql/plain.sql', 'c.version = u.version and c.runner = _runner', 'c.runner = _runner')],
+    edits: [
+      edit('store/postgres/sql/plain.sql', 'c.version = _version[n] and c.runner = _runner', 'c.runner = _runner'),
+    ],
     caughtBy: tests(PLAIN, 'a plain change that was decided on an older version is refused'),
   },
   {
     name: 'postgres-plain-without-identity',
     rule: 'P1',
     breaks: 'A plain claim creates a fire that is on record.',
-    edits: [edit('store/postgres/sql/plain.sql', 'and u.due_at > greatest(c.mark, c.due_at) and', 'and')],
+    edits: [edit('store/postgres/sql/plain.sql', 'and _due_at[n] > greatest(c.mark, c.due_at) and', 'and')],
     caughtBy: tests(PLAIN, 'a plain claim of a fire that is on record is refused with its record'),
   },
   {
@@ -37,7 +39,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     rule: 'P1',
     breaks: 'A plain claim, which leaves the mark as it was, is not part of what the next claim must lie beyond.',
     edits: [
-      edit('store/postgres/sql/plain.sql', 'u.due_at > greatest(c.mark, c.due_at)', 'u.due_at > c.mark'),
+      edit('store/postgres/sql/plain.sql', '_due_at[n] > greatest(c.mark, c.due_at)', '_due_at[n] > c.mark'),
       edit('store/postgres/sql/apply.sql', '_mark := greatest(_clock.mark, _clock.due_at);', '_mark := _clock.mark;'),
     ],
     caughtBy: tests(PLAIN, 'a plain claim of a fire that a plain claim has created before is refused with its record'),
@@ -70,8 +72,8 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/postgres/sql/plain.sql',
-        '         and u.due_at > greatest(c.mark, c.due_at) and u.not_before <= _at.now',
-        '         and u.due_at > greatest(c.mark, c.due_at)',
+        '         and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now',
+        '         and _due_at[n] > greatest(c.mark, c.due_at)',
       ),
     ],
     caughtBy: tests(PLAIN, SAME),
@@ -201,7 +203,10 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     name: 'postgres-plain-settlement-keeps-the-expected-start',
     rule: 'P6',
     breaks: 'A plain settlement records the start that the claim expected, not the one in its line.',
-    edits: [edit('store/postgres/sql/plain.sql', 'u.number, u.started_at, u.lead', 'u.number, c.started_at, u.lead')],
+    edits: [
+      edit('store/postgres/sql/plain.sql', 'c.due_at, c.token, c.job', 'c.due_at, c.token, c.job, c.started_at'),
+      edit('store/postgres/sql/plain.sql', 'm.token, _started_at[m.n]', 'm.token, m.started_at'),
+    ],
     caughtBy: tests(CONFORMANCE, 'a run that ended is listed with the start in its line, whatever the claim expected'),
   },
   {

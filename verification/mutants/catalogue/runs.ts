@@ -223,4 +223,39 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     ],
     caughtBy: { judge: 'simulation', names: ['L3', 'C9', 'C10'] },
   },
+  {
+    name: 'late-failure-unreported',
+    rule: 'P7',
+    breaks: 'What a handler throws after its transaction is in no record, no event and no log.',
+    edits: [
+      edit('engine/run/settle-run.ts', "if (ended.kind === 'threw') reportLateFailure(core, run, ended.error)", ''),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run.test.ts',
+      names: ['what a handler throws after its transaction is reported, and its fire has succeeded'],
+    },
+  },
+  {
+    name: 'untransacted-every-time',
+    rule: 'P7',
+    breaks: 'Every exactly-once run without a transaction is reported, not the first of its job.',
+    edits: [edit('engine/run/settle-run.ts', 'untransacted.add(record.job)', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run.test.ts',
+      names: ['an exactly-once run that ends without a transaction is reported once for its job'],
+    },
+  },
+  {
+    name: 'unfit-input-declared',
+    rule: 'P7',
+    breaks: 'A job is declared with an input that its schema refuses, and every fire fails.',
+    edits: [edit('app/job.ts', 'demandFittingInput(job)?.catch(() => {})', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/app/declared-input.test.ts',
+      names: ['a job with a trigger and an input that its schema refuses is refused when it is declared'],
+    },
+  },
 ]

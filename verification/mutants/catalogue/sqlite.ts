@@ -51,7 +51,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: CONFORMANCE,
-      names: ['whoever has renewed since is not buried, neither by expiry nor by a hint'],
+      names: ['an instance that has renewed since is not declared dead, neither by expiry nor by a hint'],
     },
   },
   {

@@ -9,6 +9,30 @@ const littleRoom = (...names: string[]): CaughtBy => ({
 /** Mistakes about fires that wait for room or for their turn. */
 export const WAITING_MUTANTS: readonly Mutant[] = [
   {
+    name: 'waiting-behind-a-used-up-limit',
+    rule: 'P3',
+    breaks: 'Schedules whose limit is used up take the room of others of the same job, at every look.',
+    edits: [
+      edit(
+        'engine/claim/looks.ts',
+        'core.fullLimits.sort(found.schedules.filter(isFor))',
+        'found.schedules.filter(isFor)',
+      ),
+    ],
+    caughtBy: littleRoom(
+      'a schedule without a limit is not kept waiting by one of the same job whose limit is used up',
+    ),
+  },
+  {
+    name: 'waiting-beyond-used-up-limits',
+    rule: 'P3',
+    breaks: 'Schedules whose limit is used up hide others of the same job from a look.',
+    edits: [edit('engine/claim/looks.ts', 'core.failing.size + core.fullLimits.schedules', 'core.failing.size')],
+    caughtBy: littleRoom(
+      'a schedule without a limit is not kept waiting by one of the same job whose limit is used up',
+    ),
+  },
+  {
     name: 'waiting-is-never-late',
     rule: 'P7, rule 43',
     breaks: 'A fire that was planned on time is not judged again: stale fires pile up while there is no room.',

@@ -141,8 +141,11 @@ export function checkRetirement({ before, after, now }: Step, data: NamespaceDat
   for (const { record, goneAt } of data.instances.values()) {
     const isDeclaring = goneAt === null && record.app === app && record.jobs.includes(after.id)
     const isExplicit = known?.deployments.some(({ id, explicit }) => id === record.deployment && explicit) === true
-    const isOverruled = now - record.startedAt < MISSED_MS || (hasWaited && isExplicit)
-    if (!isDeclaring || (cause === 'dropped' && isOverruled)) continue
+    const isNew = now - record.startedAt < MISSED_MS
+    const isOverruled = isNew || (hasWaited && isExplicit)
+    // A host that comes back at this moment finds its schedule retired, and goes on with it.
+    const isBack = 'host' in (after.definition.on ?? {}) && isNew
+    if (!isDeclaring || (cause === 'dropped' && isOverruled) || isBack) continue
     report('S9 live job', `${after.id} was retired (${cause}), and ${record.id} is live and declares it`)
   }
 }

@@ -3,7 +3,7 @@ import type { ScheduleState, Source } from '../../../packages/cronce/src/model/s
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf, takeOverMsOf } from '../bounds.ts'
 import type { Node } from '../node.ts'
-import { DEFAULT_APP, type Release, type Scenario } from '../scenario.ts'
+import { DEFAULT_APP, planIn, type Release, type Scenario } from '../scenario.ts'
 import type { Step } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
@@ -49,17 +49,11 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     for (const { record, goneAt } of data().instances.values()) {
       if (goneAt !== null || record.jobs.length === 0) continue
       present.add(record.app)
-      for (const job of record.jobs) present.add(nameKey(record.app, job))
     }
-    presence.sample(present, worldNow(), (key) => {
-      if (!key.includes(' ')) count('an app came back')
-    })
+    presence.sample(present, worldNow(), () => count('an app came back'))
   }
 
-  /**
-   * A name passes to another app when it is retired and not renamed, when its app is gone, or, if it is an old name, to the app that has
-   * the job.
-   */
+  /** A name passes to another app when it is retired and not renamed, or when its app is gone. */
   const checkOwner = ({ before, after, who }: Step): void => {
     if (before === undefined || after === undefined) return
     const [from, to] = [ownerOf(before.source), ownerOf(after.source)]
@@ -72,11 +66,9 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     yieldedAt.set(after.id, parts.storeNow())
     const now = worldNow()
     const isRenamed = before.retirements?.at(-1)?.renamedTo !== undefined
-    const isAway = presence.isAway(nameKey(from, after.id), now)
     if (to !== releaseAppOf(who)) report('S15 own app', `${about}, a process of ${releaseAppOf(who)}`)
     if (before.retiredAt !== null && !isRenamed) count('name passed on: retired')
     else if (presence.wasAbsent(from, now)) count('name passed on: app gone')
-    else if (isAway && isRenamed) count('name passed on: old name')
     else report('S15 own app', `${about}, though ${from} is live`)
   }
 
@@ -120,9 +112,8 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
           `${who} of ${appOf(release)} claimed a fire of ${run.schedule}, which is that of ${owner}`,
         )
       }
-      // A job keeps the names that it had in another app.
-      const names = [run.job, ...otherNamesOf(scenario, null, run.job)]
-      if (names.every((name) => release.jobs[name] === undefined)) {
+      const names = [run.job, ...otherNamesOf(scenario, appOf(release), run.job)]
+      if (names.every((name) => planIn(release, name) === undefined && release.jobs[name] === undefined)) {
         report('S15 own app', `${who} claimed a fire of ${run.schedule} without having the job ${run.job}`)
       }
       if (owner === null && !clientMadeBy.has(appOf(release))) {
@@ -161,17 +152,15 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   }
 }
 
-/** Names that the job of this name has in other releases of the app; with `null`, of any app. */
-function otherNamesOf({ releases }: Scenario, app: string | null, name: string): readonly string[] {
+/** Names that the job of this name has in other releases of the app. */
+function otherNamesOf({ releases }: Scenario, app: string, name: string): readonly string[] {
   const links = releases
-    .filter((release) => app === null || appOf(release) === app)
+    .filter((release) => appOf(release) === app)
     .flatMap(({ jobs }) => Object.entries(jobs))
     .flatMap(([id, { was }]) => (was === undefined ? [] : [[id, was]]))
   const linked = links.filter((link) => link.includes(name)).flat()
   return [...new Set(linked)].filter((other) => other !== name)
 }
-
-const nameKey = (app: string, name: string): string => `${app} ${name}`
 
 /** Clocks of processes run at most this much faster than the world's. */
 const FASTEST = 1.06
@@ -179,7 +168,7 @@ const FASTEST = 1.06
 /** Longer than a declaration can be on its way: a process that appeared since may have been missed. */
 const MISSED_MS = 120_000
 
-/** Which apps, and which names of them, have had a live process, and since when not. */
+/** Which apps have had a live process, and since when not. */
 function createPresence({ holdDownMs, leaseMs }: Scenario) {
   const lastSeen = new Map<string, number>()
   /** When an absence of at least the hold-down ended. */
@@ -187,32 +176,28 @@ function createPresence({ holdDownMs, leaseMs }: Scenario) {
   /** Since when each is present, and when it was last seen before that. */
   const stretches = new Map<string, { readonly since: number; readonly earlier: number | undefined }>()
   let before: ReadonlySet<string> = new Set()
-  const isLong = (key: string, now: number): boolean => now - (lastSeen.get(key) ?? now) >= holdDownMs / FASTEST
+  const isLong = (app: string, now: number): boolean => now - (lastSeen.get(app) ?? now) >= holdDownMs / FASTEST
   return {
-    sample(present: ReadonlySet<string>, now: number, returned: (key: string) => void): void {
-      for (const key of before) {
-        const { since, earlier } = stretches.get(key)!
+    sample(present: ReadonlySet<string>, now: number, returned: () => void): void {
+      for (const app of before) {
+        const { since, earlier } = stretches.get(app)!
         // Observers look with each heartbeat: a process that joins and leaves in between is not seen.
-        if (!present.has(key) && now - since < leaseMs && earlier !== undefined) lastSeen.set(key, earlier)
+        if (!present.has(app) && now - since < leaseMs && earlier !== undefined) lastSeen.set(app, earlier)
       }
-      for (const key of present) {
-        if (!before.has(key)) stretches.set(key, { since: now, earlier: lastSeen.get(key) })
+      for (const app of present) {
+        if (!before.has(app)) stretches.set(app, { since: now, earlier: lastSeen.get(app) })
         // What is there now and was there at the last sample was there in between.
-        if (!before.has(key) && isLong(key, now)) {
-          absentUntil.set(key, now)
-          returned(key)
+        if (!before.has(app) && isLong(app, now)) {
+          absentUntil.set(app, now)
+          returned()
         }
-        lastSeen.set(key, now)
+        lastSeen.set(app, now)
       }
       before = present
     },
-    /** Not there, or only since a moment in which it may have been missed. */
-    isAway(key: string, now: number): boolean {
-      return !before.has(key) || now - stretches.get(key)!.since < MISSED_MS
-    },
-    wasAbsent(key: string, now: number): boolean {
-      const isAbsent = !before.has(key) && (isLong(key, now) || !lastSeen.has(key))
-      return isAbsent || now - (absentUntil.get(key) ?? Number.NEGATIVE_INFINITY) < MISSED_MS
+    wasAbsent(app: string, now: number): boolean {
+      const isAbsent = !before.has(app) && (isLong(app, now) || !lastSeen.has(app))
+      return isAbsent || now - (absentUntil.get(app) ?? Number.NEGATIVE_INFINITY) < MISSED_MS
     },
   }
 }
@@ -231,7 +216,7 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
   })
   const all = new Set(scenario.releases.map(appOf))
   if (apps.length < all.size) count('an app is gone for good')
-  for (const name of new Set(declaring.flatMap(({ jobs }) => Object.keys(jobs)))) {
+  for (const name of new Set(declaring.flatMap(ownNames))) {
     const state = data().schedules.get(name)
     const isRenamed = apps.some(({ app }) => otherNamesOf(scenario, app, name).length > 0)
     if (state?.source.kind === 'client' || isRenamed) continue
@@ -241,6 +226,11 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
   }
   for (const app of apps) checkRenamed(parts, app, apps)
   for (const state of data().schedules.values()) if (state.source.kind === 'client') checkGoing(parts, apps, state)
+}
+
+/** Of jobs with one schedule, whichever process runs it. Where others run is judged apart: see `judge-places.ts`. */
+function ownNames({ jobs }: Release): readonly string[] {
+  return Object.keys(jobs).filter((name) => jobs[name]!.isOnEachHost !== true && jobs[name]!.on === undefined)
 }
 
 /** Why a name that a live process is entitled to is not that of its app. `null`: it is, or no process is certainly entitled to it. */
@@ -343,6 +333,7 @@ function isCalled({ data }: AppsJudgeParts, app: string | null): boolean {
 function checkGoing(parts: AppsJudgeParts, apps: readonly LiveApp[], state: ScheduleState): void {
   const { storeNow, scenario, report, data } = parts
   const { id, definition, source, nextAt, pause, retiredAt } = state
+  if (definition.on !== undefined) return
   const owner = ownerOf(source)
   // What a client made for a job runs in the app that has the name of the job.
   const named = data().schedules.get(definition.job)

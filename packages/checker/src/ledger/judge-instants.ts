@@ -4,7 +4,7 @@ import type { LedgerRule, LedgerSubject, Stretch } from './subject.ts'
 
 /**
  * Every instant of the rule is on record, once, and nothing else is. Answers how many instants were looked for. Only what was due since
- * the rule was written is judged: what it was before nobody knows.
+ * the rule was written is judged: what it was before is unknown.
  */
 export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: Report): number {
   const { rule } = subject

@@ -1,8 +1,8 @@
 import type { LedgerSubject, Overdue, Stretch } from './subject.ts'
 
 /**
- * What is due and on no record yet. That is no fault of the records, which end there: somebody may come to it still. But nobody
- * may say of them that they are complete.
+ * What is due and on no record yet. The records are not wrong, they end there: an instance may still plan it. But they
+ * must not be called complete.
  */
 export function judgeOverdue({ rule, readAt, clockErrorMs }: LedgerSubject, stretch: Stretch): Overdue | null {
   if (rule === null || rule.nextAt === null || rule.graceMs === null) return null

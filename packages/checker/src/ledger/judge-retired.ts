@@ -3,7 +3,7 @@ import type { LedgerSubject, RetiredStretch, Retirement, Stretch } from './subje
 
 /**
  * Every stretch in which the schedule was retired, with the instants that its present rule has there. A scheduler that keeps its
- * promises may leave them on no record, but a reader who is told that all is on record must know about them.
+ * promises may leave them on no record, but a reader of "all is on record" must know about them.
  */
 export function judgeRetired(subject: LedgerSubject, stretch: Stretch): readonly RetiredStretch[] {
   const { retirements, readAt } = subject

@@ -2,7 +2,7 @@ import type { Instant, LedgerFire, LedgerRun } from '../history.ts'
 import type { Violation } from '../verdict.ts'
 
 /**
- * What a store says about one schedule in production: nobody watched, so there is no other witness. What is judged is whether the
+ * What a store says about one schedule in production: there is no other witness. What is judged is whether the
  * records can be those of a scheduler that keeps its promises.
  */
 export interface LedgerSubject {
@@ -36,7 +36,7 @@ export interface LedgerRule {
   readonly graceMs: number | null
   /** What was due from then on has not been pruned. */
   readonly keptSince: Instant
-  /** So many fires in all: where they end is not told by the rule. */
+  /** The limit of fires: where they end does not follow from the rule. */
   readonly limit: number | null
   readonly guarantee: 'at-least-once' | 'at-most-once' | 'exactly-once'
   /** Fires are active one after the other. */
@@ -75,7 +75,7 @@ export interface RetiredStretch extends Retirement {
   readonly unrecorded: number | null
 }
 
-/** Instants that nobody has come to. */
+/** Due times that no instance has planned. */
 export interface Overdue {
   /** The first of them: the records were judged up to here. */
   readonly since: Instant

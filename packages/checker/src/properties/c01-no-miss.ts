@@ -13,13 +13,13 @@ export const judgeMisses: Judge = (judged, report) => {
     for (const story of subject.stories.values()) {
       if (story.record === null || !isMissedForNothing(judged, subject, story.record, story)) continue
       const { dueAt, record } = story
-      const message = `${fireText(record)} was missed (${record.reason}), though nothing kept anybody from it.`
+      const message = `${fireText(record)} was missed (${record.reason}), though nothing kept the fleet from it.`
       report('C1', { schedule: subject.id, dueAt }, message, [record], 'time')
     }
     for (const range of subject.ranges) {
       if (!isMissedForNothing(judged, subject, range, null)) continue
       const until = `and up to ${iso(range.untilAt)}`
-      const message = `${fireText(range)} ${until} was missed (${range.reason}), though nothing kept anybody from it.`
+      const message = `${fireText(range)} ${until} was missed (${range.reason}), though nothing kept the fleet from it.`
       report('C1', { schedule: subject.id, dueAt: range.dueAt }, message, [range], 'time')
     }
   }

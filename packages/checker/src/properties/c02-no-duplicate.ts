@@ -75,7 +75,7 @@ function isHeldUp({ clock, fleet }: Case, { runs }: Story, earlier: Start, later
   return later.attempt < earlier.attempt && fleet.wasHit(later.node, Math.min(claimed, earlier.at), later.at)
 }
 
-/** A further round needs somebody who asked for it, and who knew that it had started. */
+/** A further round needs a request, by a caller that knew that it had started. */
 function isSecondStart(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
   const { clock } = judged
   const times = { from: clock.timesOf(story.dueAt).from, to: later.at }

@@ -47,7 +47,7 @@ function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt, record 
   return backfillSpecs(subject, definitions, dueAt).length > 0
 }
 
-/** Each fire by hand needs somebody who asked for it: by its key, or without one, then about when it is due. */
+/** Each manual fire needs a request: with its key, or without one about when it is due. */
 function judgeByHand({ clock, final }: Case, { id, operations, stories, prunedTo }: Subject, report: Report): void {
   const triggers = operations.filter((operation) => operation.verb === 'trigger')
   const keys = new Set(triggers.map(({ nonce }) => nonce))
@@ -62,7 +62,7 @@ function judgeByHand({ clock, final }: Case, { id, operations, stories, prunedTo
     windows,
     unasked.map(({ dueAt }) => dueAt),
   )
-  for (const index of extra) reportPhantom(unasked[index]!, 'was asked for by nobody', report)
+  for (const index of extra) reportPhantom(unasked[index]!, 'was not asked for', report)
   const known = new Set(byHand.map(({ nonce }) => nonce))
   const lost = [
     ...missed.map((index) => keyless[index]!),
@@ -75,7 +75,7 @@ function judgeByHand({ clock, final }: Case, { id, operations, stories, prunedTo
   }
 }
 
-/** It was skipped, by an operator or by a pause, and nobody asked for it again. */
+/** It was skipped, by an operator or by a pause, and was not asked for again. */
 function judgeForbidden(judged: Case, subject: Subject, story: Story, report: Report): void {
   const [start] = story.starts
   if (start === undefined || story.nonce !== '') return

@@ -80,8 +80,8 @@ function judgeStalled(
   if (kind === 'replace') return
   const { plannedAt } = fire.record
   const waiting = earlier.filter((other) => {
-    if (other.runs.some((run) => claimOf(run) <= plannedAt)) return false
-    // Only of those that were on time when they were planned it is sure that nobody asked for them.
+    if (other.runs.some((run) => claimOf(run) <= plannedAt) || mayHaveBeenClaimed(subject, other)) return false
+    // Only those that were planned on time are certain not to have been asked for.
     if (kind !== 'queue-all' && policyAtPlanning(judged, subject, other.record) !== spec) return false
     return kind === 'queue-all' || plannedAt - firstReadyAt(other) <= spec.misfire.graceMs
   })
@@ -90,6 +90,14 @@ function judgeStalled(
   const found = `${active} active and ${waiting.length} waiting`
   const message = `${fireText(fire)} found ${found} at ${iso(plannedAt)}, and was not skipped (${kind}).`
   report('C7', fire, message, [fire.record, ...waiting.map(({ record }) => record).slice(0, 1)])
+}
+
+/** Whether an earlier claim of the fire may be missing on record: one that was ahead and did not start leaves a gap in the tokens. */
+function mayHaveBeenClaimed({ runs }: Subject, { runs: [first] }: Story): boolean {
+  if (first === undefined) return false
+  const before = BigInt(first.token) - 1n
+  const has = (wanted: bigint): boolean => runs.some(({ token }) => BigInt(token) === wanted)
+  return has(before - 1n) && !has(before)
 }
 
 /** How many may be active at a time. */

@@ -23,7 +23,7 @@ interface Bout {
 }
 
 /**
- * By the ledger, in the order of the claims: whoever begins finds less than the limit active, and whoever goes on finds
+ * By the ledger, in the order of the claims: a run that begins finds less than the limit active, and one that goes on finds
  * less than the limit running. Fires by hand may have been told to ignore that.
  */
 function judgeClaims({ clock }: Case, subject: Subject, report: Report): void {
@@ -90,7 +90,7 @@ function capacityAt({ definitions }: Subject, from: Time, to: Time): number {
   return specs.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...specs.map(capacityOf))
 }
 
-/** By the handlers: where one at a time may run, none begins beside another that nobody has taken its fire from. */
+/** By the handlers: where one at a time may run, none begins beside another whose fire was not taken over. */
 function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
   const starts = [...subject.stories.values()]
     .filter(({ nonce }) => nonce === '')

@@ -88,7 +88,7 @@ function judgeFire({ clock, final }: Case, story: Story, record: LedgerFire, rep
 }
 
 function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Subject, report: Report): void {
-  // A pause that ends by itself does so when somebody looks.
+  // A pause that ends by itself does so at the next look.
   if (row === null || !fleet.isCalm(final.at, final.at)) return
   const { paused, mayBeAbsent } = definitions.during({ from: final.at, to: final.at + bounds.recoveryMs })
   const before = definitions.during({ from: final.at - bounds.recoveryMs, to: final.at })
@@ -96,7 +96,7 @@ function judgePause({ final, fleet, bounds }: Case, { id, row, definitions }: Su
   const canEnd = before.specs.some(({ job }) => fleet.canRun(id, job, final.at - bounds.recoveryMs, final.at))
   if (row.isPaused && !canEnd) return
   const message = row.isPaused
-    ? `${id} is paused, though nobody paused it.`
+    ? `${id} is paused, though no pause was requested.`
     : `${id} is not paused, though it was paused.`
   report('C9', { schedule: id }, message, [], 'time')
 }

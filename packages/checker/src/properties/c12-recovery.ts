@@ -88,7 +88,7 @@ function judgeMark(judged: Case, subject: Subject, report: Report): void {
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent) return
   if (row === null) {
-    if (!mayFinish(spec)) report('C12', { schedule: id }, `${id} is not there any more, though nobody removed it.`, [])
+    if (!mayFinish(spec)) report('C12', { schedule: id }, `${id} is gone, though it was not removed.`, [])
     return
   }
   if (paused !== 'no' || !fleet.canRun(subject.id, spec.job, since, final.at)) return

@@ -15,7 +15,7 @@ export function isFreeToStart(
   story: Story | null,
 ): boolean {
   if (!judged.fleet.canRun(subject.id, spec.job, from, to)) return false
-  // Whoever finds a limit reached looks again a little later.
+  // An instance that finds a limit reached looks again a little later.
   const since = from - judged.bounds.lateMs
   if (subject.open.some(since, to, (other) => other !== story)) return false
   if (spec.jobLimit === null && spec.group === null) return true

@@ -7,7 +7,7 @@ type Cancel = Extract<Operation, { readonly verb: 'cancel' }>
 
 /**
  * Whether a run that was begun may have lost its fire by this time, although its handler had not thrown: its node was
- * hit or stopped, its time was up, somebody cancelled it or took its schedule away, or a newer fire took its place.
+ * hit or stopped, its time was up, an operator cancelled it or removed its schedule, or a newer fire took its place.
  */
 export function hasLetGo(judged: Case, subject: Subject, story: Story, start: Start, by: Time): boolean {
   if (judged.fleet.wasHit(start.node, start.at, by)) return true
@@ -29,7 +29,7 @@ export function isCancelOf(cancel: Cancel, { dueAt, nonce }: Pick<Start, 'dueAt'
   return cancel.dueAt === dueAt && cancel.nonce === nonce && (cancel.token === null || cancel.token === token)
 }
 
-/** How long a run may take until nobody waits for it any longer, by a clock that is a little slow; infinite: for ever. */
+/** How long a run may take until it is given up, by a clock that is a little slow; infinite: for ever. */
 export function longestRunMs(judged: Case, subject: Subject, story: Story, until: Instant): number {
   const { specs } = standingOf(judged, subject, story.dueAt, until)
   const limits = specs.map(({ timeout }) => (timeout.runMs ?? Number.POSITIVE_INFINITY) + timeout.graceMs)

@@ -183,7 +183,7 @@ function isLetGoInPause(question: Question): boolean {
   })
 }
 
-/** Of a stretch that is looked at when it is over: whether so many instants follow that this one is not to run. */
+/** Of a stretch that is looked at when it is over: whether enough due times follow that this one is not to run. */
 function isLetGo({ judged, subject, record, specs, ended }: Question, choice: Spec['misfire']['late']): boolean {
   if (choice === 'skip' || judged.clock.wasSetBack) return true
   if (subject.open.count(ended.from, ended.to) >= MOST_OPEN) return true
@@ -259,7 +259,7 @@ export function isRunHit({ clock, fleet, nodes }: Case, run: LedgerRun, story: S
   return fleet.wasHit(node, clock.timesOf(claimOf(run)).from, to)
 }
 
-/** Somebody asked for it between when the fire was planned and its end. */
+/** It was requested between the planning of the fire and its end. */
 function isAsked<Verb extends Operation['verb']>(
   { judged, subject, record, ended }: Question,
   verb: Verb,

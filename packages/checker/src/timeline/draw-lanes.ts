@@ -11,7 +11,7 @@ const BAR_HEIGHT = 12
 const BAR_GAP = 2
 const LANE_GAP = 8
 const NARROWEST = 1.5
-/** Runs beside each other that are told apart. */
+/** Runs beside each other that are drawn apart. */
 const MOST_ROWS = 8
 
 /** A lane for each place where processes ran: when they were there, what was done to them, and what they ran. */
@@ -89,7 +89,7 @@ function drawBar(bar: Bar, { from, to }: { from: number; to: number }, y: number
       box('threw-edge', Math.max(from, to - 2.5), y, Math.min(width, 2.5), BAR_HEIGHT),
     ],
     fenced: [box('fenced', from, y, width, BAR_HEIGHT), box('outline line-fenced', from, y, width, BAR_HEIGHT)],
-    // Open to the right: nobody saw its end.
+    // Open to the right: its end was not seen.
     'cut-short': [element('path', { class: 'ground line-muted', d: path, 'stroke-width': 1.4 })],
     running: [element('path', { class: 'outline line-muted dashed', d: path })],
   }[bar.ending]
@@ -131,7 +131,7 @@ function drawNodeFaults(frame: Frame, faults: readonly Fault[], y: number, heigh
     })
 }
 
-/** A kill is over at once, even if somebody waited for the end of what was killed. */
+/** A kill is over at once, even if the controller waited for the process to end. */
 export function isMomentary({ at, until, fault }: Fault): boolean {
   return at === until || /^(kill|crash)/.test(fault)
 }

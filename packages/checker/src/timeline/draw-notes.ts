@@ -12,7 +12,7 @@ const MOST_LABEL_ROWS = 4
 /** Beyond this they are counted only. */
 const MOST_NOTES = 12
 
-/** What concerned everybody: names above, shade over everything down to the bottom. */
+/** What concerned all nodes: names above, shade over everything down to the bottom. */
 export function drawFaults(
   frame: Frame,
   faults: readonly Fault[],

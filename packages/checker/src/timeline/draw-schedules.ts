@@ -9,7 +9,7 @@ const BOX_HEIGHT = 12
 const HEADING_HEIGHT = 20
 const NARROWEST = 3
 const MARK_WIDTH = 9
-/** More rows than anybody reads. Those that something is wrong with come first then. */
+/** More rows than a person reads. Schedules with violations come first then. */
 const MOST_ROWS = 40
 
 /** A row for each schedule: when it was due, how long until that was dealt with, and how. */

@@ -60,7 +60,7 @@ function describe(entry: Entry): Line[] {
 }
 
 function describeFault({ at, until, node, fault }: Extract<Entry, { kind: 'fault' }>): Line[] {
-  const who = node ?? 'everybody'
+  const who = node ?? 'all'
   const begins = { at, who, what: `FAULT ${fault}` }
   return until === at ? [begins] : [begins, { at: until, who, what: `${fault} is over` }]
 }
@@ -69,7 +69,7 @@ function describeOperation(operation: Operation): Line[] {
   const what = `${operation.verb} ${operation.schedule}${detailOf(operation)}`
   const asked = { at: operation.at, who: 'operator', what }
   const { endedAt, result } = operation
-  if (result === 'info' || endedAt === null) return [{ ...asked, what: `${what}: nobody knows` }]
+  if (result === 'info' || endedAt === null) return [{ ...asked, what: `${what}: outcome unknown` }]
   return [{ ...asked, what: `${what}: ${result}${endedAt === operation.at ? '' : ` at ${seconds(endedAt)}`}` }]
 }
 

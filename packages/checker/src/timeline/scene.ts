@@ -22,7 +22,7 @@ export interface Scene {
   readonly to: Time
   readonly schedules: readonly ScheduleRow[]
   readonly lanes: readonly Lane[]
-  /** Those that concerned everybody. */
+  /** Those that concerned all nodes. */
   readonly faults: readonly Fault[]
   readonly accusations: readonly Accusation[]
 }

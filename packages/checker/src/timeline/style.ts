@@ -1,6 +1,6 @@
 import { element, type Svg } from './svg.ts'
 
-/** Fill or stroke by class: on light ground, on dark ground. Nothing is told by colour alone. */
+/** Fill or stroke by class: on light ground, on dark ground. No meaning rests on colour alone. */
 const FILLS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
   ground: ['#ffffff', '#0f1419'],
   ink: ['#1c2530', '#e4e9ee'],

@@ -45,7 +45,7 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
   .concat([1, 2, 3, 6, 12].map((count) => count * HOUR))
   .concat([1, 2, 5, 10, 20, 50, 100].map((count) => count * DAY))
 
-/** Round times, no more than so many. */
+/** Round times, at most `most` of them. */
 export function chooseTicks(from: Time, to: Time, most: number): { readonly stepMs: number; readonly ticks: Time[] } {
   const stepMs = STEPS.find((step) => (to - from) / step <= most) ?? Math.ceil((to - from) / most / DAY) * DAY
   const ticks: Time[] = []

@@ -72,11 +72,11 @@ function refuseKind({ store }: StoreSetting): void {
     )
   }
   if (store.startsWith('memory:')) {
-    throw new UsageError("A store in memory is nobody's copy.", 'Name the store with --store.')
+    throw new UsageError("A store in memory can't be a copy.", 'Name the store with --store.')
   }
 }
 
-/** `null`: it opens, so nobody needs to take it over. Else why it does not, if that is for being a copy. */
+/** `null`: it opens, so there is nothing to adopt. Otherwise why it does not open, if it is a copy. */
 async function openAsItIs(setting: StoreSetting, io: Io): Promise<CronceError | null> {
   try {
     const client = await openSetting(setting, io)

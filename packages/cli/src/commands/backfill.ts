@@ -1,5 +1,6 @@
 import type { BackfillAnswer } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -8,7 +9,7 @@ import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { note, printJson, warn } from '../output.ts'
 import { steerFlags } from '../steer/flags.ts'
-import { nobodyRuns } from '../steer/runners.ts'
+import { warnUnrunnable } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, timeFlag, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -62,11 +63,10 @@ function runBackfill(args: Args, io: Io): Promise<number> {
     if (args.has('json')) printJson({ id, preview }, io)
     else {
       say(`${name} is filled in ${stretch}: ${previewWords(preview)}.`, io)
-      note(`They are run oldest first: cronce fires ${name} --from ${new Date(from).toISOString()}`, io)
+      note(`They are run oldest first: cronce fires ${shellWord(name)} --from ${new Date(from).toISOString()}`, io)
     }
-    const { job } = await client.schedules.get(name)
-    const nobody = await nobodyRuns(job, client)
-    if (nobody !== null) warn(nobody, io)
+    const unrunnable = await warnUnrunnable(await client.schedules.get(name), client)
+    if (unrunnable !== null) warn(unrunnable, io)
     return EXIT.ok
   })
 }

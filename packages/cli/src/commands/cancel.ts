@@ -1,5 +1,6 @@
 import type { Client, FireView, OpenFireView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -57,7 +58,7 @@ function openOf(view: ScheduleView, isAll: boolean): readonly OpenFireView[] {
   const { name, open } = view
   if (open.length === 0) {
     throw new CronceError('FIRE_NOT_OPEN', `The schedule ${name} has no open fire: nothing waits or runs.`, {
-      hint: `Look at what it did: cronce fires ${name}.`,
+      hint: `Look at what it did: cronce fires ${shellWord(name)}.`,
     })
   }
   if (open.length === 1 || isAll) return open

@@ -8,7 +8,7 @@ import { sanitize } from '../terminal.ts'
 import type { Command, Entry } from './command.ts'
 import { COMMON_FLAGS } from './help.ts'
 
-/** Whoever presses a key does not wait longer. */
+/** A person who presses Tab does not wait longer. */
 const PATIENCE_MS = 1_500
 const MOST_NAMES = 200
 
@@ -16,7 +16,7 @@ const MOST_NAMES = 200
 export function completeWith(commands: readonly Entry[]): Command {
   return {
     operands: '-- <word>…',
-    examples: [['cronce __complete -- run bil', 'what the shell asks when somebody presses Tab']],
+    examples: [['cronce __complete -- run bil', 'what the shell asks when you press Tab']],
     flags: {},
     run: (args, io) => runComplete(commands, args, io),
   }
@@ -42,7 +42,7 @@ async function runComplete(commands: readonly Entry[], args: Args, io: Io): Prom
   return 0
 }
 
-/** Nothing rather than an error: the answer goes into somebody's command line. */
+/** Nothing rather than an error: the answer goes into the user's command line. */
 async function askStore(
   words: readonly string[],
   io: Io,

@@ -1,6 +1,6 @@
 import type { Connection, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { trigger as makeTrigger } from 'cronce/cron'
-import { isOfExec } from 'cronce/internal'
+import { isOfExec, SLOT_JOB } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { formatCount, formatDuration } from '../format.ts'
 import { frequencyOf } from '../frequency.ts'
@@ -10,6 +10,7 @@ import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { oneOperand, wholeNumber } from '../operands.ts'
 import { endingWords, paintStrip, stateColor, strip } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
+import { missingWords, placementWords } from '../placement-words.ts'
 import { policyWords } from '../policy-words.ts'
 import { fireLines } from '../print.ts'
 import { redactRecord } from '../redact.ts'
@@ -49,6 +50,8 @@ interface Description {
   readonly runs: readonly RunView[]
   /** That can run its job, and take new runs. */
   readonly instances: readonly InstanceView[]
+  /** All that take new runs. */
+  readonly live: readonly InstanceView[]
 }
 
 function runDescribe(args: Args, io: Io): Promise<number> {
@@ -89,14 +92,15 @@ async function readDescription(client: Connection, name: string, count: number, 
   ])
   const latest = fires.items.find(({ nonce }) => nonce === '')?.dueAt ?? stored.last.dueAt
   const schedule = withExpectedRule(stored, latest)
-  const able = all.filter(({ state, jobs }) => state === 'live' && jobs.includes(schedule.job))
+  const live = all.filter(({ state }) => state === 'live')
   return {
     stored,
     schedule,
     next: comingOf(schedule, now, count),
     fires: fires.items,
     runs: runs.items,
-    instances: able,
+    instances: live.filter(({ jobs }) => jobs.includes(schedule.job)),
+    live,
   }
 }
 
@@ -130,12 +134,13 @@ function print(description: Description, tz: string, io: Io): void {
   text.print()
 }
 
-function printSettings({ schedule, instances }: Description, live: LiveTrigger | null, page: Page): void {
+function printSettings({ schedule, instances, live: taking }: Description, live: LiveTrigger | null, page: Page): void {
   const { text, tz, io, when } = page
   const { trigger } = schedule
   text.line(io.paint('bold', sanitize(schedule.name)))
   const isCalled = expectedRule(schedule) !== null
-  text.row('when', `${triggerWords(trigger, tz)}${isCalled ? ', called by cronce exec' : ''}`)
+  const caller = schedule.job === SLOT_JOB ? ', by node-cron' : ', called by cronce exec'
+  text.row('when', `${triggerWords(trigger, tz)}${isCalled ? caller : ''}`)
   if (trigger !== null) text.row('as written', triggerText(trigger))
   text.row('zone', triggerZone(trigger))
   if (live !== null && live.kind !== 'at') text.row('frequency', frequencyOf(live, io.now).words)
@@ -143,13 +148,14 @@ function printSettings({ schedule, instances }: Description, live: LiveTrigger |
   text.row('state', stateWords(schedule, when))
   text.row('declared', declaredWords(schedule))
   text.row('tenant', schedule.tenant)
+  text.row('belongs to', placementWords(schedule.on))
   text.row(
     'made',
     `${when(schedule.createdAt)}${schedule.revision > 1 ? `, changed ${when(schedule.updatedAt)}, revision ${schedule.revision}` : ''}`,
   )
   text.row('window', windowWords(schedule, when))
   if (schedule.input !== null && !isCalled) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
-  text.row('runs on', instancesWords(schedule, instances))
+  text.row('runs on', instancesWords(schedule, instances, taking))
 }
 
 function printHistory({ schedule, fires, runs }: Description, { text, tz, io, when }: Page): void {
@@ -186,7 +192,7 @@ function printBackfills(schedule: ScheduleView, { text, tz }: Page): void {
 
 function stateWords({ state, pause }: ScheduleView, when: (instant: number) => string): string {
   if (pause === null) return state
-  const until = pause.untilAt === null ? 'until somebody resumes it' : `until ${when(pause.untilAt)}`
+  const until = pause.untilAt === null ? 'until it is resumed' : `until ${when(pause.untilAt)}`
   const who = pause.author === null ? '' : ` by ${pause.author}`
   const why = pause.note === null ? '' : `: ${pause.note}`
   return `${state} since ${when(pause.at)}${who}, ${until}${why}`
@@ -202,11 +208,18 @@ function windowWords({ startAt, endAt, limit, fired }: ScheduleView, when: (inst
 
 function declaredWords(schedule: ScheduleView): string {
   if (isOfExec(schedule)) return 'by cronce exec'
+  if (schedule.job === SLOT_JOB) return 'by the coordinator of node-cron'
   return schedule.app === null ? 'by a client' : `in the code of ${schedule.app}`
 }
 
-function instancesWords(schedule: ScheduleView, instances: readonly InstanceView[]): string {
+function instancesWords(
+  schedule: ScheduleView,
+  instances: readonly InstanceView[],
+  all: readonly InstanceView[],
+): string {
   if (instances.length === 0 && isOfExec(schedule)) return 'the host that calls cronce exec'
+  if (instances.length === 0 && schedule.on !== null) return `${missingWords(schedule, all)}: its fires wait`
+  if (schedule.job === SLOT_JOB) return 'the process of node-cron that is told to run the slot'
   if (instances.length === 0) return 'no live instance knows its job: it will not run'
   const hosts = new Set(instances.map(({ host }) => host))
   const shown = [...hosts].slice(0, 5).join(', ')

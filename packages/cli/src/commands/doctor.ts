@@ -12,6 +12,7 @@ import { atMost } from '../operands.ts'
 import { printJson } from '../output.ts'
 import { progressLine } from '../progress.ts'
 import { counted } from '../steer/say.ts'
+import { originWords } from '../store-origin.ts'
 import { type Color, sanitize } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
@@ -56,7 +57,8 @@ async function gather(setting: StoreSetting, io: Io): Promise<Facts> {
   const { facts: store, client } = await gatherStore(setting)
   if (client === null) {
     line.clear()
-    return { machine, store, fleet: null }
+    const trouble = store.trouble && { ...store.trouble, message: `${store.trouble.message}${originWords(io)}` }
+    return { machine, store: { ...store, trouble }, fleet: null }
   }
   try {
     const fleet: FleetFacts = await withoutSecrets(setting.secrets, () =>

@@ -8,6 +8,7 @@ import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
 import { printJson, warn } from '../output.ts'
+import { declaredJobs } from '../placement-words.ts'
 import { steerFlags } from '../steer/flags.ts'
 import { runnersOf } from '../steer/runners.ts'
 import { counted, firstFew, say, whyWords } from '../steer/say.ts'
@@ -45,7 +46,7 @@ function runDrain(args: Args, io: Io): Promise<number> {
         io,
       )
     const left = isDraining ? alone(instance, instances) : []
-    if (left.length > 0) warn(`Nobody else runs ${firstFew(left)}: what is due of that waits.`, io)
+    if (left.length > 0) warn(`No other instance has ${firstFew(left)}: what is due there waits.`, io)
     return EXIT.ok
   })
 }
@@ -79,14 +80,14 @@ function drainWords(instance: InstanceView, instances: readonly InstanceView[]):
   const left = alone(instance, instances)
   return [
     `${nameOf(instance)} takes nothing new; ${runsWords(instance)}.`,
-    ...(left.length === 0 ? [] : [`Nobody else runs ${firstFew(left)}: what is due of that waits.`]),
+    ...(left.length === 0 ? [] : [`No other instance has ${firstFew(left)}: what is due there waits.`]),
   ]
 }
 
-/** Jobs that nobody else can take over now. */
+/** Jobs that no other instance can take over now. */
 function alone(instance: InstanceView, instances: readonly InstanceView[]): readonly string[] {
   const others = instances.filter(({ id }) => id !== instance.id)
-  return instance.jobs.filter((job) => runnersOf(job, others).length === 0)
+  return declaredJobs(instance.jobs).filter((job) => runnersOf(job, others).length === 0)
 }
 
 function runsWords({ running }: InstanceView): string {

@@ -33,7 +33,7 @@ export const exportCommand: Command = {
   about: [
     'What is written runs cronce exec, which claims a fire in the store: the same lines in several places run it once.',
     'Choose one way for a job: CronJobs, or the Deployment, not both. Without FILE the jobs are those of the configuration, or',
-    'with --store the schedules of a store. What has no counterpart is told on stderr, and kept as a comment; then the exit code is 1.',
+    'with --store the schedules of a store. What has no counterpart is reported on stderr and kept as a comment; then the exit code is 1.',
   ].join('\n'),
   flags: {
     kind: {

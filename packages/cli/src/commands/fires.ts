@@ -16,7 +16,7 @@ import type { Command } from './command.ts'
 export const fires: Command = {
   operands: '[<schedule>]',
   examples: [
-    ['cronce fires billing', 'every instant that it was due, and what became of it'],
+    ['cronce fires billing', 'every due time and its outcome'],
     ['cronce fires billing --outcome missed --from now-30d', 'what was missed within a month'],
     ["cronce fires 'report:*' --failed", 'what failed or was abandoned, of all schedules that begin with report:'],
     ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true, or are behind'],
@@ -26,7 +26,7 @@ export const fires: Command = {
     '--verify reads the records and judges them without the help of the library: one fire for each instant of the rule, none',
     'that the rule does not have, at most one success a round, tries one after the other, none early, tokens that grow, and',
     'outcomes that fit their runs. Instants from before the schedule was last changed are judged by their records alone. What has',
-    'been due for more than a minute and is on no record yet is told, with exit code 1; --to leaves it out. Every stretch in which',
+    'been due for more than a minute and is on no record yet is reported, with exit code 1; --to leaves it out. Every stretch in which',
     'a schedule was retired is named. If it came back and instants that were due meanwhile are on no record: exit code 1.',
   ].join('\n'),
   flags: {

@@ -1,3 +1,5 @@
+import { dirname, resolve } from 'node:path'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { importCrontab } from '../import/crontab-jobs.ts'
 import { type Imported, type ImportedJob, jobsOf } from '../import/imported.ts'
@@ -11,6 +13,7 @@ import { writeOut } from '../import/write-out.ts'
 import type { Io } from '../io.ts'
 import { localZone } from '../local-zone.ts'
 import { note, printJson } from '../output.ts'
+import { isCommonJs } from '../service/package-name.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
@@ -32,9 +35,11 @@ export const importCommand: Command = {
     ['cronce import crontab crontab.txt --json', 'the jobs and all that is worth knowing, for a program'],
   ],
   about: [
-    'What does not mean quite the same, or does not translate, is told on stderr; of the latter nothing is dropped: it is kept',
+    'What does not mean quite the same, or does not translate, is reported on stderr; nothing of the latter is dropped: it is kept',
     'as a comment, and the exit code is 1. crontab reads stdin without FILE, or with -.',
     'Of several crontabs, one for each server, lines that are the same become one job, which runs on one server; each such line is reported.',
+    'With --hosts each, every job runs on the servers that had its line.',
+    'Lines under another PATH, SHELL, HOME or CRON_TZ are not the same, and become a job each; --join makes one job of them.',
     'node-cron prints a plan and changes nothing without --write: every task gets a name and distributed: true. Exit code 1 if some',
     'need you. It reads JavaScript and TypeScript without JSX, and follows imports of node-cron, not functions that wrap it.',
   ].join('\n'),
@@ -56,6 +61,16 @@ export const importCommand: Command = {
     user: { type: 'string', value: 'NAME', help: 'crontab: who cronce start will run as (default root)' },
     tz: { type: 'string', value: 'ZONE', help: "crontab: zone of lines without CRON_TZ (default: this machine's)" },
     cwd: { type: 'string', value: 'DIR', help: 'crontab: where commands start, if it sets no HOME' },
+    hosts: {
+      type: 'string',
+      value: 'each',
+      choices: ['each'],
+      help: "crontab: of several servers, each job runs where its line did (hosts: 'each', on)",
+    },
+    join: {
+      type: 'boolean',
+      help: 'crontab: of several servers, one job for lines that differ only in PATH, SHELL, HOME, CRON_TZ and the like; those of the first count',
+    },
     'like-cron': { type: 'boolean', help: "crontab: overlap 'allow' and misfire 'skip', as cron does it" },
     json: { type: 'boolean', help: 'Print one JSON object: jobs, and all that is worth knowing' },
   },
@@ -91,7 +106,7 @@ function readFormat(args: Args): JobsFormat {
 }
 
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
-  crontab: ['system', 'user', 'tz', 'cwd', 'like-cron'],
+  crontab: ['system', 'user', 'tz', 'cwd', 'hosts', 'join', 'like-cron'],
   'node-cron': ['write', 'drop-in'],
 }
 
@@ -123,7 +138,8 @@ async function readImported(source: SourceKind, sources: readonly Source[], args
       likeCron: args.has('like-cron'),
     })
   })
-  return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers)
+  const options = { keepsHosts: args.has('hosts'), join: args.has('join') }
+  return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers, options)
 }
 
 async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {
@@ -146,7 +162,7 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
   }
   if (written === null) io.out(text)
   io.err(findingsText(imported.findings, io))
-  note(`${summary(imported)}${sayWhere(written, out, isDry)}`, io)
+  note(`${summary(imported)}${sayWhere(written, out, isDry, io)}`, io)
   return lost ? 1 : 0
 }
 
@@ -154,7 +170,11 @@ function jobJson({ name, place, others = [], comments, options }: ImportedJob): 
   return { name, place, places: [place, ...others], comments, options }
 }
 
-function sayWhere(written: string | null, out: string | undefined, isDry: boolean): string {
-  if (written !== null) return ` Written to ${written}: try cronce start ${written}.`
+function sayWhere(written: string | null, out: string | undefined, isDry: boolean, { cwd }: Io): string {
+  if (written !== null && /\.[jt]s$/.test(written) && isCommonJs(dirname(resolve(cwd, written)))) {
+    const renamed = written.replace(/\.([jt]s)$/, '.m$1')
+    return ` Written to ${written}, which cronce start can't load: package.json says "type": "commonjs". Rename it to ${renamed}, or run npm pkg set type=module.`
+  }
+  if (written !== null) return ` Written to ${written}: try cronce start ${shellWord(written)}.`
   return isDry && out !== undefined ? ` Nothing was written; without --dry-run it would be ${out}.` : ''
 }

@@ -23,7 +23,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'exec',
     group: 'run',
-    summary: 'Run a command once for all hosts that are told the same: for crontabs and CronJobs',
+    summary: 'Run a command on one of all hosts that call it: for crontabs and CronJobs',
     load: async () => (await import('./exec.ts')).exec,
   },
   {
@@ -48,7 +48,7 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'fires',
     group: 'see',
-    summary: 'Every instant that was due, and what became of it; --verify judges the records',
+    summary: 'Every due time and its outcome; --verify checks the records',
     load: async () => (await import('./fires.ts')).fires,
   },
   {

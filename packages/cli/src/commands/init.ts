@@ -92,7 +92,7 @@ function actionFor(
 }
 
 function write(path: string, { text }: NewFile, action: Action): void {
-  // Somebody else may have written it since we looked.
+  // Another process may have written it since we looked.
   writeFileSync(path, text, { flag: action === 'overwrite' ? 'w' : 'wx' })
 }
 

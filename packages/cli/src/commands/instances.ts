@@ -4,6 +4,7 @@ import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
 import { type Column, note, OUTPUT_FLAGS, printList } from '../output.ts'
+import { declaredJobs } from '../placement-words.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
@@ -26,7 +27,7 @@ export const instances: Command = {
   run: runInstances,
 }
 
-/** So many of those that are over are shown: the latest. */
+/** How many of those that are over are shown: the latest. */
 const ENDED = 200
 const GONE: readonly InstanceView['state'][] = ['left', 'dead']
 
@@ -77,10 +78,17 @@ function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
     },
     { title: 'SEEN', value: ({ renewedAt }) => roughWords(renewedAt, now) },
     { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
+    { title: 'LABELS', value: ({ labels }) => labelWords(labels), wide: true },
     { title: 'VERSION', value: ({ version }) => version, wide: true },
     { title: 'ZONE DATA', value: ({ zoneData }) => zoneData, wide: true },
-    { title: 'JOBS', value: ({ jobs }) => jobs.join(', '), wide: true },
+    { title: 'JOBS', value: ({ jobs }) => declaredJobs(jobs).join(', '), wide: true },
   ]
+}
+
+function labelWords(labels: InstanceView['labels']): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(', ')
 }
 
 function offsetWords(ms: number): string {

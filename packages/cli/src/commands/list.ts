@@ -1,6 +1,6 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isExclusive, isRunByCaller } from 'cronce/internal'
+import { isExclusive, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
 import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
@@ -12,9 +12,11 @@ import { atMost } from '../operands.ts'
 import { MARK_WORDS, paintStrip, strip } from '../outcome-words.ts'
 import { type Column, formOf, note, OUTPUT_FLAGS, printList } from '../output.ts'
 import { PAGE_FLAGS, readLimit, readPage } from '../paging.ts'
+import { missingWords } from '../placement-words.ts'
 import { countSteps } from '../progress.ts'
 import { nextFireOf } from '../schedule-times.ts'
 import { CALL_GRACE_MS, withExpectedRule } from '../service/exec/expected-rule.ts'
+import { isLeaving, runnersOf } from '../steer/runners.ts'
 import type { Color } from '../terminal.ts'
 import { formatInstant, roughWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { triggerText, triggerWords } from '../trigger-words.ts'
@@ -34,14 +36,14 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten that are due next'],
     ['cronce list -o name', 'names alone, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
       type: 'string',
       value: 'STATE',
-      choices: ['active', 'paused', 'retired', 'finished'],
-      help: 'Only those that are active, paused, retired or finished',
+      choices: ['active', 'running', 'paused', 'retired', 'finished'],
+      help: 'Only those that are active, running (active, with a run), paused, retired or finished',
     },
     tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
     failed: { type: 'boolean', help: 'Only those whose latest fire failed' },
@@ -62,22 +64,25 @@ interface Shown extends Pick<ScheduleView, 'name' | 'state' | 'job' | 'app' | 'f
   readonly nextFireAt: number | null
   readonly rule: ScheduleView['trigger']
   readonly isCalled: boolean
+  /** Its job left the code, and it is about to be retired. */
+  readonly isLeaving: boolean
 }
 
 interface Row extends ScheduleView {
   readonly recent: readonly FireView[]
   readonly nextFireAt: number | null
-  /** Its trigger, or the rule by which `cronce exec` is called. */
+  /** Its trigger, or the rule by which `cronce exec` is called, or node-cron asks. */
   readonly rule: ScheduleView['trigger']
-  /** A crontab calls `cronce exec` by that rule. */
+  /** A crontab or node-cron follows that rule; cronce only expects it. */
   readonly isCalled: boolean
+  readonly isLeaving: boolean
 }
 
 function rowOf(schedule: ScheduleView, recent: readonly FireView[]): Row {
   const latest = recent.find(({ nonce }) => nonce === '')?.dueAt ?? null
   const ruled = withExpectedRule(schedule, latest ?? schedule.last.dueAt)
   const isCalled = ruled !== schedule
-  return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled }
+  return { ...schedule, nextFireAt: nextFireOf(ruled), recent, rule: ruled.trigger, isCalled, isLeaving: false }
 }
 
 async function runList(args: Args, io: Io): Promise<number> {
@@ -85,7 +90,10 @@ async function runList(args: Args, io: Io): Promise<number> {
     return await listFromStore(args, io)
   } catch (error) {
     // A role that may read only the views can't open the store.
-    const viewed = error instanceof CronceError && error.code === 'STORE_FORBIDDEN' ? await readViews(args, io) : null
+    const viewed =
+      error instanceof CronceError && /^STORE_(FORBIDDEN|VIEWS_ONLY)$/.test(error.code)
+        ? await readViews(args, io)
+        : null
     if (viewed === null) throw error
     printViews(viewed, args, io)
     return 0
@@ -110,25 +118,63 @@ function listFromStore(args: Args, io: Io): Promise<number> {
     progress.end()
     printList(
       {
-        items: rows,
+        items: await markLeaving(client, rows, io.now),
         next,
         columns: columnsIn(tz, io.now),
         name: ({ name }) => name,
-        json: ({ recent, nextFireAt, rule, isCalled, ...schedule }) => ({
+        json: ({ recent, nextFireAt, rule, isCalled, isLeaving: _, ...schedule }) => ({
           ...schedule,
           words: triggerWords(rule, tz),
           expected: isCalled ? { trigger: rule, nextAt: nextFireAt } : null,
           recent: recent.map(({ dueAt, state, reason, range }) => ({ dueAt, state, reason, count: range?.count ?? 1 })),
         }),
-        empty: 'No schedules.',
+        empty: rows.length === 0 ? await emptyWords(client, prefix, args, io) : '',
       },
       args,
       io,
     )
     const words = leftOut.words()
     if (words !== null && form !== 'json') note(words, io)
+    if (form === 'table' || form === 'wide') await noteUnplaced(client, items, io)
     return 0
   })
+}
+
+/** Work that belongs to labels which no live instance has waits, and the table does not tell. */
+async function noteUnplaced(client: Connection, schedules: readonly ScheduleView[], io: Io): Promise<void> {
+  const placed = schedules.filter(({ on, state }) => on !== null && state === 'active')
+  if (placed.length === 0) return
+  const instances = await client.instances.list({ ended: 0 })
+  const live = instances.filter(({ state }) => state === 'live')
+  const waiting = placed.filter(({ job }) => runnersOf(job, instances).length === 0)
+  for (const schedule of waiting.slice(0, UNPLACED_SHOWN))
+    note(`${schedule.name} waits: ${missingWords(schedule, live)}.`, io)
+  const more = waiting.length - UNPLACED_SHOWN
+  if (more > 0) note(`${more} more wait for labels: cronce doctor.`, io)
+}
+
+const UNPLACED_SHOWN = 3
+
+/** A task of node-cron is looked for by its own name, too. */
+async function emptyWords(client: Connection, prefix: string | undefined, args: Args, io: Io): Promise<string> {
+  if (prefix === undefined || readGlob(prefix) !== null) return noSchedules(args, io)
+  const { items } = await client.schedules.list({ prefix: SLOT_PREFIX + prefix, limit: 1 })
+  const [task] = items
+  return task === undefined ? noSchedules(args, io) : `There is no schedule "${prefix}"; there is ${task.name}.`
+}
+
+/** Instances are asked for only if a schedule of an app is overdue: after a deploy that removed its job it is about to be retired. */
+async function markLeaving(client: Connection, rows: readonly Row[], now: number): Promise<readonly Row[]> {
+  if (!rows.some((row) => row.app !== null && isOverdue(row, now))) return rows
+  const instances = await client.instances.list({ ended: 0 })
+  return rows.map((row) => ({ ...row, isLeaving: isOverdue(row, now) && isLeaving(row, instances, now) }))
+}
+
+/** A namespace that was mistyped is empty. */
+function noSchedules(args: Args, { env }: Io): string {
+  const { CRONCE_NAMESPACE } = env
+  const namespace = args.text('namespace') ?? (CRONCE_NAMESPACE || undefined)
+  return namespace === undefined ? 'No schedules.' : `No schedules in the namespace ${JSON.stringify(namespace)}.`
 }
 
 async function schedulesOf(client: Connection, args: Args, given: string | undefined, leftOut: LeftOut) {
@@ -136,12 +182,14 @@ async function schedulesOf(client: Connection, args: Args, given: string | undef
   const filter = {
     prefix: glob === null ? given : glob.prefix || undefined,
     job: args.text('job'),
-    state: args.text('state') as ScheduleView['state'] | undefined,
+    state: (args.text('state') === 'running' ? 'active' : args.text('state')) as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
   const showsAll = args.has('all') || given !== undefined || filter.job !== undefined
-  const keeps = ({ name, failedInRow }: ScheduleView): boolean =>
-    (glob === null || glob.matches(name) || name === given) && (!args.has('failed') || failedInRow > 0)
+  const keeps = ({ name, failedInRow, open }: ScheduleView): boolean =>
+    (glob === null || glob.matches(name) || name === given) &&
+    (!args.has('failed') || failedInRow > 0) &&
+    (args.text('state') !== 'running' || isRunning(open))
   if (!args.has('next')) {
     const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
     return readPage(args, (page) => (showsAll ? filteredPage(list, page, keeps) : leftOut.page(list, page, keeps)))
@@ -175,6 +223,8 @@ async function readViews(args: Args, io: Io): Promise<ViewedSchedules | null> {
 function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   if (args.has('after'))
     throw new UsageError('This role may only read the views, which have no pages.', 'Leave out --after.')
+  if (args.text('state') === 'running')
+    throw new UsageError('This role may only read the views, which do not tell what runs.', 'Write --state active.')
   const tz = zoneOf(args)
   const [given] = args.positionals
   const glob = given === undefined ? null : readGlob(given)
@@ -188,7 +238,7 @@ function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   const rows = shown.slice(0, readLimit(args) ?? VIEWED)
   const json = ({ name }: Shown): unknown => byName.get(name)
   printList(
-    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: 'No schedules.' },
+    { items: rows, columns: columnsIn(tz, now), name: ({ name }) => name, json, empty: noSchedules(args, io) },
     args,
     io,
   )
@@ -207,7 +257,7 @@ function matches({ job, state, tenant, failedInRow }: ViewedSchedule, args: Args
 function shownOf(view: ViewedSchedule): Shown {
   const { name, state, job, app, failedInRow, openFires, trigger, nextAt, lastDueAt, lastSucceededAt } = view
   return {
-    ...{ name, state, job, app, failedInRow, rule: trigger, isCalled: false },
+    ...{ name, state, job, app, failedInRow, rule: trigger, isCalled: false, isLeaving: false },
     open: Array.from({ length: openFires }, () => ({ token: null })),
     last: { dueAt: lastDueAt, succeededAt: lastSucceededAt },
     nextFireAt: state === 'active' ? nextAt : null,
@@ -261,7 +311,7 @@ function columnsIn(tz: string, now: number): readonly Column<Shown>[] {
   ]
 }
 
-/** Longer than any instance needs to notice: nobody runs it. */
+/** Longer than any instance needs to notice: no instance runs it. */
 const OVERDUE_MS = 10_000
 
 function isOverdue({ nextFireAt, isCalled }: Shown, now: number): boolean {
@@ -269,13 +319,13 @@ function isOverdue({ nextFireAt, isCalled }: Shown, now: number): boolean {
 }
 
 function untilWords(nextAt: number, row: Shown, now: number): string {
+  if (row.isLeaving) return 'retires soon'
   if (isOverdue(row, now)) return `overdue ${roughWords(nextAt, now).replace(/ ago$/, '')}`
   return nextAt <= now ? 'now' : roughWords(nextAt, now).replace(/^in /, '')
 }
 
 function whenWords({ rule, isCalled, job }: Shown, tz: string): string {
-  // A task of node-cron, which says when its slots come.
-  if (isRunByCaller(job) && !isExclusive(job)) return 'When node-cron asks'
+  if (job === SLOT_JOB) return isCalled ? `${triggerWords(rule, tz)}, by node-cron` : 'When node-cron asks'
   return `${triggerWords(rule, tz)}${isCalled ? ', called by exec' : ''}`
 }
 

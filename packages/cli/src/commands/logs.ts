@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection, RunView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { isOfExec, shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { EXIT } from '../exit-code.ts'
 import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'
@@ -47,13 +48,14 @@ function runLogs(args: Args, io: Io): Promise<number> {
   const [schedule, which] = atMost(args, 2, 'logs')
   if (schedule === undefined) throw new UsageError('Which schedule?', 'Write cronce logs SCHEDULE [TOKEN|DUE] [-f].')
   const most = wholeNumber(args, 'lines', { min: 0, max: 100_000, otherwise: Number.MAX_SAFE_INTEGER })
-  const printer = printerOf(args, io, most)
   return withClient(args, io, async (client) => {
+    const view = await client.schedules.find(schedule)
+    const printer = printerOf(args, io, most, view !== null && isOfExec(view) ? NOT_KEPT : 'It said nothing.')
     if (!args.has('follow')) {
       printer.print(await demandRun(client, schedule, which, args, io))
       return EXIT.ok
     }
-    // Read here, since whoever reads it takes the signals upon itself.
+    // Read here: reading it installs signal handlers.
     const { signal } = io
     if (which === undefined) return followSchedule(client, schedule, printer, signal)
     let run = await demandRun(client, schedule, which, args, io)
@@ -83,7 +85,7 @@ async function demandRun(
   if (items[0] !== undefined) return items[0]
   if (fire === undefined) await client.schedules.get(schedule)
   throw new CronceError('RUN_NOT_FOUND', `There is no run of ${JSON.stringify(schedule)} on record.`, {
-    hint: `See what became of it: cronce fires ${schedule}`,
+    hint: `See its outcome: cronce fires ${shellWord(schedule)}`,
   })
 }
 
@@ -129,7 +131,8 @@ interface Printer {
 /** Runs whose lines are remembered: more are never open at a time that people follow. */
 const REMEMBERED = 1_000
 
-function printerOf(args: Args, io: Io, most: number): Printer {
+/** `silence`: what to print for a run without a log. */
+function printerOf(args: Args, io: Io, most: number, silence: string): Printer {
   const tz = zoneOf(args)
   /** How many lines of a run were printed, which are only ever added, and whether it was told that there are no more. */
   const printed = new Map<string, { readonly lines: number; readonly isCut: boolean }>()
@@ -154,10 +157,12 @@ function printerOf(args: Args, io: Io, most: number): Printer {
       for (const line of lines) io.out(`${logLine(line, tz, io.paint)}\n`)
       if (run.logCut && before?.isCut !== true)
         note('The log is cut here: what the run said after that was not kept.', io)
-      if (before === undefined && isSilent(run)) io.err('It said nothing.\n')
+      if (before === undefined && isSilent(run)) io.err(`${silence}\n`)
     },
   }
 }
+
+const NOT_KEPT = 'cronce exec leaves the output to its caller: none is kept.'
 
 function lastOf<Line>(log: readonly Line[], most: number): readonly Line[] {
   return most === 0 ? [] : log.slice(-most)

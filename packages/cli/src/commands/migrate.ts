@@ -18,7 +18,7 @@ export const migrate: Command = {
     ['cronce migrate up', 'make or update the tables in the database of DATABASE_URL'],
     ['cronce migrate plan --store postgres://me@db/app', 'what up would do'],
     ['cronce migrate status --json', 'what is there; exit code 1 unless it is up to date'],
-    ['cronce migrate sql > cronce.sql', 'the SQL, for somebody else to run with psql'],
+    ['cronce migrate sql > cronce.sql', 'the SQL, to be run with psql'],
     ['cronce migrate up --runtime app --viewer grafana', 'and let these roles use it'],
     ['cronce migrate adopt', 'this copy takes the place of its original'],
   ],

@@ -55,7 +55,7 @@ async function runNext(args: Args, io: Io): Promise<number> {
   return nextOfExpression(args, io)
 }
 
-/** Five fields or more, a macro, or what EventBridge writes. A name of a schedule may have blanks, but hardly so many. */
+/** Five fields or more, a macro, or what EventBridge writes. A name of a schedule may have blanks, but hardly as many. */
 function looksLikeExpression(text: string): boolean {
   return /^\s*(@|(cron|rate)\(|(CRON_)?TZ=)/i.test(text) || text.trim().split(/\s+/).length >= 5
 }

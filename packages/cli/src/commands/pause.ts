@@ -16,7 +16,7 @@ import type { Command } from './command.ts'
 export const pause: Command = {
   operands: '<schedule>…',
   examples: [
-    ['cronce pause nightly-report --note "wrong prices"', 'until somebody resumes it'],
+    ['cronce pause nightly-report --note "wrong prices"', 'until it is resumed'],
     ['cronce pause billing --until "tomorrow 09:00" --missed latest', 'then run what fell into it last'],
     ['cronce pause --prefix report: --dry-run', 'which ones would it be?'],
     ["cronce pause '*:nightly' --yes", 'all that end with :nightly'],
@@ -56,7 +56,7 @@ function runPause(args: Args, io: Io): Promise<number> {
     if (until !== undefined && until <= io.now) {
       throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
     }
-    const end = until === undefined ? 'until somebody resumes it' : `until ${formatInstant(until, tz)}`
+    const end = until === undefined ? 'until it is resumed' : `until ${formatInstant(until, tz)}`
     const options: PauseOptions = { ...authorOf(args, io), until, missed }
     return steerMany(
       which,
@@ -66,7 +66,7 @@ function runPause(args: Args, io: Io): Promise<number> {
         evenSo: true,
         plan: (view) =>
           `Pause ${view.name} ${end}${againWords(view)}: ${fallWords(view, io.now, until)}${MISSED_WORDS[missed]}.${openWords(view)}`,
-        planAll: `From now ${until === undefined ? 'until somebody resumes them' : end}: of the instants in between, ${MISSED_WORDS[missed]}.`,
+        planAll: `From now ${until === undefined ? 'until they are resumed' : end}: of the instants in between, ${MISSED_WORDS[missed]}.`,
         change: (name) => client.schedules.pause(name, options),
         done: (view) =>
           `${view.name} is paused ${end}: ${fallWords(view, io.now, until)}${MISSED_WORDS[missed]}.${openWords(view)}`,

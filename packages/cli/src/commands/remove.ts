@@ -23,7 +23,7 @@ export const remove: Command = {
     ["cronce remove 'trial:*' --dry-run", 'all that begin with trial:'],
   ],
   about: [
-    'What waits is cancelled. What runs needs --force: the run is told to end, and what it writes is refused. What is declared in',
+    'What waits is cancelled. What runs needs --force: the run is aborted, and what it writes is rejected. What is declared in',
     'code would be made again by the next instance that starts: take it out of the code first, then it is retired.',
   ].join('\n'),
   flags: {
@@ -69,7 +69,7 @@ function planWords({ name, job, state, open }: ScheduleView): string {
   return `Remove ${name} (${state}, job "${job}"): ${what.join(', ')}.`
 }
 
-/** What the library refuses too; here it is known before anybody is asked, and in words of flags. */
+/** What the library refuses too; here it is known before the prompt, and in words of flags. */
 function refuse(view: ScheduleView): void {
   const { name, app, state, open } = view
   if (app !== null && state !== 'retired' && !isOfExec(view)) {

@@ -1,5 +1,6 @@
 import type { Client, FireView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -11,7 +12,7 @@ import { endingWords } from '../outcome-words.ts'
 import { printJson, warn } from '../output.ts'
 import { findByKey } from '../steer/find-open.ts'
 import { steerFlags } from '../steer/flags.ts'
-import { nobodyRuns } from '../steer/runners.ts'
+import { warnUnrunnable } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { formatInstant, readTime, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
@@ -64,8 +65,8 @@ function runRetry(args: Args, io: Io): Promise<number> {
     const opened = await saying(() => client.fires.retry(fire, { force, ...authorOf(args, io) }))
     if (args.has('json')) printJson({ fire: opened }, io)
     else say(`Round ${opened.round} of ${what} is open: it is run again as soon as it can.`, io)
-    const nobody = await nobodyRuns(view.job, client)
-    if (nobody !== null) warn(nobody, io)
+    const unrunnable = await warnUnrunnable(view, client)
+    if (unrunnable !== null) warn(unrunnable, io)
     return EXIT.ok
   })
 }
@@ -74,7 +75,7 @@ async function latestFailed(client: Client, schedule: string): Promise<FireView>
   const { items } = await client.fires.list({ schedule, outcome: 'failed', limit: 1 })
   if (items[0] !== undefined) return items[0]
   throw new CronceError('FIRE_NOT_FOUND', `No fire of ${JSON.stringify(schedule)} that failed is on record.`, {
-    hint: `Say which one, by its due time or by the token of a run: cronce fires ${schedule}`,
+    hint: `Say which one, by its due time or by the token of a run: cronce fires ${shellWord(schedule)}`,
   })
 }
 
@@ -85,7 +86,7 @@ function wantedOf({ range, dueAt }: FireView, which: string | undefined, tz: str
     : readTime(which, { name: 'The fire', tz, now })
 }
 
-/** What the library refuses too; here it is known before anybody is asked. */
+/** The library refuses it, too; here it is known before the prompt. */
 function refuse({ state }: FireView, what: string, force: boolean): void {
   if (state === 'open') {
     throw new CronceError('FIRE_OPEN', `It has not ended, ${what}.`, { hint: 'Wait for it, or cancel it first.' })

@@ -1,4 +1,5 @@
 import type { FireView, Json, RunView, ScheduleView } from 'cronce'
+import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { readDurationText } from '../duration-text.ts'
@@ -12,7 +13,7 @@ import { note, printJson, warn } from '../output.ts'
 import { steerFlags } from '../steer/flags.ts'
 import { followFire } from '../steer/follow-fire.ts'
 import { readJson } from '../steer/read-json.ts'
-import { nobodyRuns } from '../steer/runners.ts'
+import { warnUnrunnable } from '../steer/runners.ts'
 import { counted, say } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -54,29 +55,36 @@ async function runRun(args: Args, io: Io): Promise<number> {
   const overlap = args.has('ignore-overlap') ? 'ignore' : 'honour'
   return withClient(args, io, async (client) => {
     const view = await client.schedules.get(name)
-    const nobody = await nobodyRuns(view.job, client)
-    const lines = planWords(view, { input, dedupe, overlap, nobody })
+    const unrunnable = await warnUnrunnable(view, client)
+    const lines = planWords(view, { input, dedupe, overlap, unrunnable })
     if (!(await confirm({ lines, json: { schedule: name, job: view.job, input, dedupe, overlap } }, args, io)))
       return EXIT.ok
     const { fire, created } = await client.schedules.trigger(name, { input, dedupe, overlap, ...authorOf(args, io) })
     if (!created)
       note(`The key ${dedupe} is on record: this is the fire that it stands for, and no other was made.`, io)
-    if (!isWaiting) return tell(view, fire, created, nobody, args, io)
-    if (nobody !== null && fire.state === 'open') warn(nobody, io)
-    const followed = await followFire(client, fire, { timeoutMs, knewNobody: nobody !== null }, io)
+    if (!isWaiting) return tell(view, fire, created, unrunnable, args, io)
+    if (unrunnable !== null && fire.state === 'open') warn(unrunnable, io)
+    const followed = await followFire(client, fire, { timeoutMs, knewUnrunnable: unrunnable !== null }, io)
     return conclude(followed, created, args, io)
   })
 }
 
-function tell(view: ScheduleView, fire: FireView, created: boolean, nobody: string | null, args: Args, io: Io): number {
+function tell(
+  view: ScheduleView,
+  fire: FireView,
+  created: boolean,
+  unrunnable: string | null,
+  args: Args,
+  io: Io,
+): number {
   const { state, dueAt, detail } = fire
-  if (args.has('json')) printJson({ created, fire, runnable: nobody === null }, io)
+  if (args.has('json')) printJson({ created, fire, runnable: unrunnable === null }, io)
   else if (state === 'open') {
-    say(`${view.name} is to be run now. See cronce show ${view.name} ${formatUtc(dueAt)}`, io)
+    say(`${view.name} is to be run now. See cronce show ${shellWord(view.name)} ${formatUtc(dueAt)}`, io)
   } else {
     say(`${view.name} was not run now: ${endingWords(fire)}${detail === null ? '' : `, ${detail}`}.`, io)
   }
-  if (nobody !== null && state === 'open') warn(nobody, io)
+  if (unrunnable !== null && state === 'open') warn(unrunnable, io)
   // On record, and not to be run: what was asked for is refused by the schedule's own rules.
   return created && state !== 'open' ? EXIT.refused : EXIT.ok
 }
@@ -104,12 +112,12 @@ interface Wish {
   readonly input: Json | undefined
   readonly dedupe: string | undefined
   readonly overlap: 'honour' | 'ignore'
-  readonly nobody: string | null
+  readonly unrunnable: string | null
 }
 
 function planWords(
   { name, job, state, open, policy }: ScheduleView,
-  { input, dedupe, overlap, nobody }: Wish,
+  { input, dedupe, overlap, unrunnable }: Wish,
 ): string[] {
   const active = open.filter(({ state: fire, attempt }) => fire !== 'waiting' || attempt > 0).length
   const with_ = input === undefined ? '' : `, with input ${cutJson(input)}`
@@ -122,7 +130,7 @@ function planWords(
       : [
           `${counted(active, 'fire')} of it ${active === 1 ? 'is' : 'are'} active: ${OVERLAP_WORDS[policy.overlap.kind]}.`,
         ]),
-    ...(nobody === null ? [] : [nobody]),
+    ...(unrunnable === null ? [] : [unrunnable]),
   ]
 }
 

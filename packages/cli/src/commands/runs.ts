@@ -26,6 +26,7 @@ export const runs: Command = {
   about: [
     'A run is one try at a fire; it is named by its token. See cronce show <schedule> <token>. In a name, * stands for any',
     'characters and ? for one. WHERE is HOST:PID, or the id of an instance that ended more than a day ago.',
+    'LATE counts from the due time, also for a second try.',
   ].join('\n'),
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only runs of this job' },
@@ -120,7 +121,12 @@ function columnsIn(tz: string): readonly Column<Row>[] {
       value: ({ durationMs }) => (durationMs === null ? '-' : formatDuration(durationMs)),
       align: 'right',
     },
-    { title: 'LATE', value: ({ latenessMs }) => formatDuration(latenessMs), align: 'right', drop: 2 },
+    {
+      title: 'LATE',
+      value: ({ startedAt, dueAt }) => formatDuration(Math.max(0, startedAt - dueAt)),
+      align: 'right',
+      drop: 2,
+    },
     { title: 'CAUSE', value: ({ cause }) => cause ?? '-', wide: true },
     { title: 'TRY', value: ({ attempt }) => String(attempt), align: 'right', drop: 1 },
     { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
@@ -133,7 +139,13 @@ function columnsIn(tz: string): readonly Column<Row>[] {
 }
 
 function detailOf({ error, detail, progress }: RunView): string {
-  if (error !== null) return error.message
+  if (error !== null) return innermostCause(error)
   if (detail !== null) return detail
   return progress === null ? '' : `${Math.round(progress.fraction * 100)}% ${progress.message ?? ''}`.trim()
+}
+
+/** Of an error that wraps others, such as a query builder's, the innermost one gives the reason. */
+function innermostCause({ message, stack }: NonNullable<RunView['error']>): string {
+  const causes = [...(stack ?? '').matchAll(/^caused by (?:\w*Error(?: \[\w+\])?: )?(.+)$/gm)]
+  return causes.at(-1)?.[1] ?? message
 }

@@ -1,5 +1,6 @@
 import type { NewSchedule, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import { type Args, readArgs } from '../args.ts'
 import { authorOf, changeFlags, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -57,9 +58,27 @@ function runSchedule(args: Args, io: Io): number | Promise<number> {
     default:
       throw verb === undefined
         ? new UsageError('put or remove?', 'Write cronce schedule put NAME --job JOB --cron "0 3 * * *".')
-        : new UsageError(`"${verb}" is neither put nor remove.${suggestion(verb, VERBS)}`, seeHelp)
+        : ELSEWHERE.has(verb)
+          ? new UsageError(`"${verb}" is a command of its own.`, `Write cronce ${ELSEWHERE.get(verb)}.`)
+          : new UsageError(`"${verb}" is neither put nor remove.${suggestion(verb, VERBS)}`, seeHelp)
   }
 }
+
+/** What stands without the word schedule. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['list', 'list'],
+  ['ls', 'list'],
+  ['show', 'describe NAME'],
+  ['get', 'describe NAME'],
+  ['describe', 'describe NAME'],
+  ['pause', 'pause NAME'],
+  ['disable', 'pause NAME'],
+  ['resume', 'resume NAME'],
+  ['enable', 'resume NAME'],
+  ['run', 'run NAME'],
+  ['trigger', 'run NAME'],
+  ['next', 'next NAME'],
+])
 
 const seeHelp = 'See cronce schedule --help.'
 
@@ -92,7 +111,7 @@ function refuse({ name, app, state }: ScheduleView): void {
   throw new CronceError('SCHEDULE_IN_CODE', `${name} is declared in the code of ${app}.`, {
     hint:
       state === 'retired'
-        ? `It has left the code: remove it first, with cronce remove ${name}.`
+        ? `It has left the code: remove it first, with cronce remove ${shellWord(name)}.`
         : 'Change it there, or choose another name.',
   })
 }

@@ -1,4 +1,5 @@
 import type { Connection, FireView, RunView, StepView } from 'cronce'
+import { needsInstance } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { FIRE_FLAGS, findFire, isToken } from '../find-fire.ts'
 import { formatDuration } from '../format.ts'
@@ -10,6 +11,7 @@ import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords, lateWords, stateColor } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
 import { redactRecord } from '../redact.ts'
+import { warnUnrunnable } from '../steer/runners.ts'
 import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
@@ -54,7 +56,7 @@ function runShow(args: Args, io: Io): Promise<number> {
     const fire = await findFire(client, schedule, which, { args, io, tz })
     const shown = redactRecord(await readShown(client, fire, which))
     if (args.has('json')) printJson({ fire: shown.fire, runs: shown.runs, steps: shown.steps }, io)
-    else print(shown, { tz, lines }, io)
+    else print(shown, { tz, lines, waits: await whyItWaits(client, shown) }, io)
     return 0
   })
 }
@@ -68,9 +70,23 @@ async function readShown(client: Connection, fire: FireView, which: string | und
   return { fire, runs, steps, run: run ?? null }
 }
 
-function print({ fire, runs, steps, run }: Shown, { tz, lines }: { tz: string; lines: number }, io: Io): void {
+/** What an open fire without a run waits for, if that is an instance. */
+async function whyItWaits(client: Connection, { fire, runs }: Shown): Promise<string | null> {
+  if (fire.state !== 'open' || runs.some(({ endedAt }) => endedAt === null)) return null
+  const schedule = await client.schedules.find(fire.schedule)
+  return schedule === null || !needsInstance(schedule) ? null : warnUnrunnable(schedule, client)
+}
+
+interface ShowOptions {
+  readonly tz: string
+  readonly lines: number
+  readonly waits: string | null
+}
+
+function print({ fire, runs, steps, run }: Shown, { tz, lines, waits }: ShowOptions, io: Io): void {
   const text = new Labelled(io, 12)
   printFire(fire, text, tz, io)
+  text.row('waits', waits)
   if (runs.length > 0) {
     text.line('')
     for (const line of waterfall(fire, runs, { now: io.now, width: io.columns ?? 100, paint: io.paint }))
@@ -126,8 +142,7 @@ function runLines(run: RunView, tz: string, io: Io): string[] {
 }
 
 function stepWords({ step, begunAt, endedAt, result, state }: StepView): string {
-  const took =
-    endedAt === null ? 'nobody knows how it ended, unless its run is going on' : formatDuration(endedAt - begunAt)
+  const took = endedAt === null ? 'its end is unknown, unless its run is still open' : formatDuration(endedAt - begunAt)
   const answer = state === 'done' && result !== null ? ` → ${cutTo(JSON.stringify(result), 100)}` : ''
   return `${step} (${took})${answer}`
 }

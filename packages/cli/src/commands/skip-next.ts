@@ -62,7 +62,7 @@ function demandNext({ name, trigger, nextAt, state }: ScheduleView): number {
   if (nextAt !== null) return nextAt
   if (trigger === null) {
     throw new CronceError('TRIGGER_MISSING', `The schedule ${name} has no trigger, and so no next fire.`, {
-      hint: 'Nothing is to be skipped: it runs when somebody triggers it.',
+      hint: 'There is nothing to skip: it runs only when it is triggered.',
     })
   }
   throw new CronceError('NEXT_CHANGED', `The schedule ${name} is ${state}: there is no next fire.`, {

@@ -1,6 +1,6 @@
 import type { Connection, FireView, StepResolution, StepView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { didYouMean } from 'cronce/internal'
+import { didYouMean, shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { authorOf, confirm } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -58,7 +58,8 @@ async function runStep(args: Args, io: Io): Promise<number> {
     await client.steps.resolve(fire, name, resolution)
     if (args.has('json')) printJson({ ...json, ...authorOf(args, io) }, io)
     else {
-      const again = fire.state === 'open' ? '' : ` Run the fire again: cronce retry ${schedule} ${nameOf(fire)}`
+      const again =
+        fire.state === 'open' ? '' : ` Run the fire again: cronce retry ${shellWord(schedule)} ${nameOf(fire)}`
       say(`On record: ${about} is ${ending}.${again}${whyWords(authorOf(args, io))}`, io)
     }
     return EXIT.ok
@@ -104,5 +105,5 @@ function demandUnknown(name: string, steps: readonly StepView[]): void {
 }
 
 function nameOf({ dueAt, nonce }: FireView): string {
-  return nonce === '' ? new Date(dueAt).toISOString() : nonce
+  return nonce === '' ? new Date(dueAt).toISOString() : shellWord(nonce)
 }

@@ -31,7 +31,7 @@ export const tail: Command = {
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only of this job' },
     from: { type: 'string', value: 'TIME', help: 'Begin with what happened since then (default now)' },
-    count: { type: 'string', short: 'n', value: 'N', help: 'End after so many lines' },
+    count: { type: 'string', short: 'n', value: 'N', help: 'End after N lines' },
     ...TIME_FLAGS,
     ...STORE_FLAGS,
     ...STREAM_FLAGS,

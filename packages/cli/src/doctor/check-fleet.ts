@@ -6,7 +6,7 @@ import type { Facts, FleetFacts } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
 const OFFSET_MS = 100
-/** So late nobody takes it for a moment's delay. */
+/** Later than this it is not a moment's delay. */
 export const OVERDUE_MS = 60_000
 
 export function checkFleet({ fleet, machine }: Facts): Finding[] {

@@ -1,13 +1,14 @@
-import { isExclusive, isRunByCaller, LEADER_JOB } from 'cronce/internal'
+import { isExclusive, isRunByCaller, LEADER_JOB, SLOT_JOB, shellWord } from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
-import { runnersOf } from '../steer/runners.ts'
+import { missingWords } from '../placement-words.ts'
+import { isLeaving, runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
 import { isHere, OVERDUE_MS } from './check-fleet.ts'
 import type { Facts, FleetFacts, ScheduleFact } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
 const STUCK_MS = 3_600_000
-/** A run that is past its timeout and grace is ended by somebody; so much later nobody has. */
+/** An instance ends a run that is past its timeout and grace; this much later none has. */
 const SLACK_MS = 60_000
 const LONG_PAUSE_MS = 7 * 86_400_000
 const FAILING = 3
@@ -22,6 +23,7 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
     ...checkWaiting(fleet),
     checkStuck(fleet),
     checkFailing(fleet),
+    ...checkUnknownSteps(fleet),
     ...checkPaused(fleet),
     checkTimeouts(fleet),
   ]
@@ -43,26 +45,50 @@ function checkOrphans(fleet: FleetFacts): Finding {
   const orphans = active(fleet).filter((schedule) => schedule.needsInstance && !known.has(schedule.job))
   if (orphans.length === 0)
     return finding('orphans', 'ok', 'Every active schedule that needs one has a live instance that can run it.')
-  // Nobody at all is told by another line.
+  // Another line says that no instance is live.
   if (live.length === 0)
     return finding(
       'orphans',
       'note',
       `${counted(orphans.length, 'active schedule waits', 'active schedules wait')} for an instance.`,
     )
-  const jobs = [...new Set(orphans.map(({ job }) => job))]
+  const leaving = orphans.filter((schedule) => isLeaving(schedule, fleet.instances, fleet.now))
+  const stranded = orphans.filter((schedule) => !leaving.includes(schedule))
+  if (stranded.length === 0)
+    return finding(
+      'orphans',
+      'note',
+      `${firstFew(leaving.map(({ name }) => name))} left the code and will be retired when the new deployment has been up for holdDown (1 min by default).`,
+    )
+  const jobs = [...new Set(stranded.map(({ job }) => job))]
+  const placed = stranded.filter(({ on }) => on !== null)
+  const why = [...new Set(placed.map((schedule) => missingWords(schedule, live)))]
   return finding(
     'orphans',
     'fail',
-    `${counted(orphans.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(orphans.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}).`,
-    'Start an instance that declares it, or pause or remove the schedule: cronce pause, cronce remove.',
+    `${counted(stranded.length, 'active schedule has', 'active schedules have')} a job that no live instance can run: ${firstFew(stranded.map(({ name }) => name))} (${jobs.length === 1 ? 'job' : 'jobs'} ${firstFew(jobs, jobs.length, 3)}${why.length === 0 ? '' : `; ${firstFew(why, why.length, 3)}`}).`,
+    `Start an instance that declares it${why.length === 0 ? '' : ', with these labels'}, or pause or remove the schedule: cronce pause, cronce remove.`,
   )
 }
 
 function checkRetired({ schedules }: FleetFacts): Finding[] {
-  const retired = schedules.filter(({ state }) => state === 'retired')
-  if (retired.length === 0) return []
+  const all = schedules.filter(({ state }) => state === 'retired')
+  const ofHosts = all.filter(({ on }) => on !== null && 'host' in on)
+  const retired = all.filter((schedule) => !ofHosts.includes(schedule))
+  const hosts =
+    ofHosts.length === 0
+      ? []
+      : [
+          finding(
+            'retired',
+            'note',
+            `${counted(ofHosts.length, 'schedule of a host is', 'schedules of hosts are')} retired, since the host is gone, or the job left the code: ${firstFew(ofHosts.map(({ name }) => name))}.`,
+            'They go on when the host is back. If it is gone for good: cronce remove.',
+          ),
+        ]
+  if (retired.length === 0) return hosts
   return [
+    ...hosts,
     finding(
       'retired',
       'note',
@@ -90,16 +116,23 @@ function checkCalls({ now, schedules }: FleetFacts): Finding[] {
   const missing = schedules
     .filter(({ callMissingAt }) => callMissingAt !== null)
     .sort((one, other) => one.callMissingAt! - other.callMissingAt!)
-  if (missing.length === 0) return []
-  const names = missing.map(({ name, callMissingAt }) => `${name} (for ${formatDuration(now - callMissingAt!)})`)
-  return [
-    finding(
-      'calls',
-      'warn',
-      `No host has called cronce exec for ${counted(missing.length, 'schedule')} when its crontab should have: ${firstFew(names)}.`,
-      'Look whether cron runs there, and whether the line is still in the crontab; if it is meant to be gone: cronce remove.',
-    ),
-  ]
+  const namesOf = (late: readonly ScheduleFact[]): string =>
+    firstFew(late.map(({ name, callMissingAt }) => `${name} (for ${formatDuration(now - callMissingAt!)})`))
+  const ofExec = missing.filter(({ job }) => job !== SLOT_JOB)
+  const ofNodeCron = missing.filter(({ job }) => job === SLOT_JOB)
+  const found: Finding[] = []
+  if (ofExec.length > 0) {
+    const what = `No host has called cronce exec for ${counted(ofExec.length, 'schedule')} when its crontab should have: ${namesOf(ofExec)}.`
+    const hint =
+      'Look whether cron runs there, and whether the line is still in the crontab; if it is meant to be gone: cronce remove.'
+    found.push(finding('calls', 'warn', what, hint))
+  }
+  if (ofNodeCron.length > 0) {
+    const what = `node-cron has not asked for slots of ${counted(ofNodeCron.length, 'task')} that were due: ${namesOf(ofNodeCron)}.`
+    const hint = 'Look whether a process with the task runs; if the task is meant to be gone: cronce remove.'
+    found.push(finding('calls', 'warn', what, hint))
+  }
+  return found
 }
 
 function checkWaiting(fleet: FleetFacts): Finding[] {
@@ -136,7 +169,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
       'ok',
       `${looked}${looked === '' ? 'No' : 'no'} run takes suspiciously long; ${runs.length} open.`,
     )
-  const names = stuck.map(({ schedule, token }) => `${schedule} ${token}`)
+  const names = stuck.map(({ schedule, token }) => `${shellWord(schedule)} ${token}`)
   return finding(
     'stuck',
     'warn',
@@ -147,7 +180,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
 
 function checkFailing(fleet: FleetFacts): Finding {
   const failing = fleet.schedules
-    // How a lock's work ended was told to whoever held it.
+    // The holder of a lock knows how its work ended.
     .filter(({ job, state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING && !isExclusive(job))
     .sort((one, other) => other.failedInRow - one.failedInRow)
   if (failing.length === 0) return finding('failing', 'ok', `No schedule has failed ${FAILING} times in a row.`)
@@ -156,8 +189,23 @@ function checkFailing(fleet: FleetFacts): Finding {
     'failing',
     'warn',
     `${counted(failing.length, 'schedule has', 'schedules have')} failed ${FAILING} times in a row or more: ${firstFew(names)}.`,
-    `See why: cronce show ${failing[0]!.name}`,
+    `See why: cronce show ${shellWord(failing[0]!.name)}`,
   )
+}
+
+function checkUnknownSteps({ unknownSteps }: FleetFacts): Finding[] {
+  const [first] = unknownSteps
+  if (first === undefined) return []
+  const names = [...new Set(unknownSteps.map(({ schedule }) => schedule))]
+  const which = `${shellWord(first.schedule)} ${new Date(first.dueAt).toISOString()}`
+  return [
+    finding(
+      'unknown-steps',
+      'warn',
+      `${counted(unknownSteps.length, 'fire')} of the last 7 days ended with a step of unknown outcome: ${firstFew(names)}. ${first.detail ?? ''}`.trimEnd(),
+      `See its steps with cronce show ${which}; then cronce step resolve ${shellWord(first.schedule)} STEP ${new Date(first.dueAt).toISOString()} --failed (or --result JSON), and cronce retry ${which}`,
+    ),
+  ]
 }
 
 function checkPaused({ now, schedules }: FleetFacts): Finding[] {
@@ -186,8 +234,15 @@ function checkTimeouts(fleet: FleetFacts): Finding {
     'timeouts',
     'note',
     `${counted(endless.length, 'active schedule has', 'active schedules have')} no timeout: ${firstFew(endless.map(({ name }) => name))}. A run that hangs keeps the next ones from running.`,
-    "Set one: timeout: '10m'.",
+    timeoutFix(endless),
   )
+}
+
+/** What `cronce exec` runs has its timeout on the command line. */
+function timeoutFix(endless: readonly ScheduleFact[]): string {
+  const ofExec = endless.filter(({ isExec }) => isExec)
+  if (ofExec.length === endless.length) return 'Set one: cronce exec --timeout 10m.'
+  return `Set one: timeout: '10m'${ofExec.length > 0 ? ', or --timeout 10m for cronce exec' : ''}.`
 }
 
 function lowered(message: string): string {

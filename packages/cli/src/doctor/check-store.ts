@@ -27,6 +27,7 @@ const TROUBLES: Readonly<Record<string, CheckName>> = {
   STORE_SCHEMA_NEWER: 'schema',
   STORE_SCHEMA_OLDER: 'schema',
   STORE_FORBIDDEN: 'privileges',
+  STORE_VIEWS_ONLY: 'privileges',
   STORE_READONLY: 'privileges',
   STORE_COPIED: 'copy',
   STORE_ON_NETWORK: 'file-system',
@@ -133,7 +134,7 @@ function warned({ warnings, trouble }: StoreFacts): Finding[] {
   return [
     ...found,
     ...(has('settings') ? [] : [finding('settings', 'ok', 'No setting of it endangers fires, as far as it tells.')]),
-    ...(has('copy') ? [] : [finding('copy', 'ok', 'It is no copy that anybody could tell.')]),
+    ...(has('copy') ? [] : [finding('copy', 'ok', 'It does not look like a copy.')]),
   ]
 }
 

@@ -1,7 +1,7 @@
-import type { DeploymentsView, InstanceView, StoreView } from 'cronce'
+import type { DeploymentsView, InstanceView, ScheduleView, StoreView } from 'cronce'
 import type { MigrationStatus } from 'cronce/postgres'
 
-/** What was found out, as plain data: the checks judge it and ask nobody. */
+/** What was found out, as plain data: the checks judge it without asking the store. */
 export interface Facts {
   readonly machine: MachineFacts
   readonly store: StoreFacts
@@ -62,6 +62,12 @@ export interface FleetFacts {
   /** There are more schedules than were looked at. */
   readonly isSample: boolean
   readonly runs: readonly RunFact[]
+  /** Of the latest fires that failed, those that ended with a step of unknown outcome. */
+  readonly unknownSteps: readonly {
+    readonly schedule: string
+    readonly dueAt: number
+    readonly detail: string | null
+  }[]
   /** There are more open runs than were looked at. */
   readonly isRunSample: boolean
 }
@@ -70,16 +76,22 @@ export interface FleetFacts {
 export interface ScheduleFact {
   readonly name: string
   readonly job: string
+  /** The labels that it belongs to. */
+  readonly on: ScheduleView['on']
+  /** The app that declares it; `null`: it was made at run time. */
+  readonly app: string | null
   readonly state: 'active' | 'paused' | 'retired' | 'finished'
   readonly nextAt: number | null
   /** An instance has to be there for it. */
   readonly needsInstance: boolean
+  /** `cronce exec` runs it. */
+  readonly isExec?: boolean
   readonly timeoutMs: number | null
   readonly failedInRow: number
   readonly pause: { readonly at: number; readonly untilAt: number | null; readonly author: string | null } | null
   /** Since when its oldest fire that has never been run could have been. */
   readonly waitingSince: number | null
-  /** Of exec: when a call was expected that has not come; `null`: none is missing, or it is not known when to expect one. */
+  /** Of exec and node-cron: when a call was expected that has not come; `null`: none is missing, or it is not known when to expect one. */
   readonly callMissingAt: number | null
 }
 
@@ -87,7 +99,7 @@ export interface RunFact {
   readonly schedule: string
   readonly job: string
   readonly token: string
-  /** Empty: it is parked, and somebody elsewhere says how it ends. */
+  /** Empty: it is parked until a call-back says how it ended. */
   readonly instance: string
   readonly startedAt: number
   readonly timeoutMs: number | null

@@ -37,6 +37,7 @@ export const CHECKS = [
   'waiting',
   'stuck',
   'failing',
+  'unknown-steps',
   'paused',
   'timeouts',
 ] as const

@@ -1,11 +1,11 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { needsInstance } from 'cronce/internal'
+import { isOfExec, needsInstance } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
 import { CALL_GRACE_MS, expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
 
-/** Beyond so many it is a sample: what is wrong with many is wrong with some of them. */
+/** Beyond this it is a sample: what is wrong with many schedules is wrong with some of these. */
 const MOST_SCHEDULES = 10_000
 const MOST_RUNS = 1_000
 /** Whose schedules are looked at one by one, for their timeouts. */
@@ -13,6 +13,9 @@ const MOST_OLD_RUNS = 200
 /** Whose latest fires are looked for, since a call seems to be missing. */
 const MOST_CALLED = 200
 const MOST_APPS = 20
+/** Fires that failed lately, and how far back: among them, those with a step of unknown outcome. */
+const MOST_FAILED = 500
+const UNKNOWN_STEP_MS = 7 * 86_400_000
 const AT_A_TIME = 4
 /** A run that young is not stuck, whatever its timeout. */
 const YOUNG_MS = 60_000
@@ -30,17 +33,23 @@ export async function gatherFleet(client: Client, onProgress: (schedules: number
     isSample: sample.isSample,
     runs: await runFacts(client, items, sample.schedules, now),
     isRunSample: next !== null,
+    unknownSteps: await unknownStepsOf(client, now),
   }
 }
 
-/** When a call of `cronce exec` was expected that has not come. */
+async function unknownStepsOf(client: Client, now: number): Promise<FleetFacts['unknownSteps']> {
+  const { items } = await client.fires.list({ outcome: 'failed', from: now - UNKNOWN_STEP_MS, limit: MOST_FAILED })
+  return items.filter(({ reason }) => reason === 'step-unknown')
+}
+
+/** When a call of `cronce exec`, or a question of node-cron, was expected that has not come. */
 function missingSince(view: ScheduleView, latestDueAt: number | null, now: number): number | null {
   if (view.state !== 'active' || expectedRule(view) === null) return null
   const { nextAt } = withExpectedRule(view, latestDueAt)
   return nextAt !== null && nextAt < now - CALL_GRACE_MS ? nextAt : null
 }
 
-/** The due time of the latest fire that a call has delivered, whatever became of it. */
+/** The due time of the latest fire that a call has delivered, however it ended. */
 async function latestCall(client: Client, { name }: ScheduleView): Promise<number | null> {
   const { items } = await client.fires.list({ schedule: name, nonce: '', limit: 1 })
   return items[0]?.dueAt ?? null
@@ -65,14 +74,17 @@ async function schedulesOf(
 }
 
 export function scheduleFact(view: ScheduleView): ScheduleFact {
-  const { name, job, state, nextAt, policy, failedInRow, pause } = view
+  const { name, job, on, app, state, nextAt, policy, failedInRow, pause } = view
   const waiting = view.open.filter((fire) => fire.state === 'waiting' && fire.attempt === 0)
   return {
     name,
     job,
+    on,
+    app,
     state,
     nextAt,
     needsInstance: needsInstance(view),
+    isExec: isOfExec(view),
     timeoutMs: policy.timeout.runMs,
     failedInRow,
     pause: pause === null ? null : { at: pause.at, untilAt: pause.untilAt, author: pause.author },

@@ -12,8 +12,8 @@ import type { PlaceFacts, StoreFacts, Trouble } from './facts.ts'
 const CHECKS = 5
 /** A pooler is noticed when a session is opened, which takes a moment. */
 const SESSION_MS = 2_000
-/** Nobody is called so. */
-const NOBODY = 'cronce-doctor'
+/** No instance has this id. */
+const NO_INSTANCE = 'cronce-doctor'
 
 /** What is on these is gone with the container or the machine. From statfs(2). */
 const PASSING: ReadonlyMap<number, string> = new Map([
@@ -109,7 +109,7 @@ function reachable(store: StoreSetting['store']): Reachable {
 /** The command to drain an instance that is not there: the rights of a write, and no change. */
 async function tryToWrite(client: Connection): Promise<Trouble | null> {
   try {
-    await client.instances.drain(NOBODY, false)
+    await client.instances.drain(NO_INSTANCE, false)
     return null
   } catch (error) {
     return error instanceof CronceError && error.code === 'INSTANCE_NOT_FOUND' ? null : troubleOf(error)

@@ -9,7 +9,7 @@ export const WRITTEN = '# Written by cronce export crontab.'
 
 const headWith = (path: string): readonly string[] => [
   `${WRITTEN} The same lines on several machines: every fire is run by one of them.`,
-  '# The store is told by a file, so that nobody sees its password here.',
+  '# The store is named in a file, so that its password does not show here.',
   'CRONCE_STORE=@/etc/cronce/store',
   '# Where node and cronce are. Cron looks in /usr/bin and /bin only.',
   `PATH=${path}`,

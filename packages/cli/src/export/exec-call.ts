@@ -4,7 +4,7 @@ type Command = Extract<ExportedJob['target'], { kind: 'command' }>
 
 const DEFAULT_GRACE_MS = 10_000
 
-/** What `exec` is told. That of `replace` waits for the earlier one, which somebody else has to end. */
+/** The options of `exec`. With `replace` it waits for the earlier one, which an operator has to end. */
 const OVERLAPS = { queue: 'queue', 'queue-all': 'queue', allow: 'allow', replace: 'queue' } as const
 
 /** `cronce exec … -- command`: the fire is claimed in the store, and the command runs if it is ours to run. */
@@ -67,7 +67,7 @@ function unheardPolicies(policy: ExportedJob['policy']): Unheard[] {
   const { guarantee, jitter, pauseAfter, limits, misfire, overlap, retry } = policy
   const found: Unheard[] = []
   if (jitter.ms > 0) found.push(['jitter', 'all start at their time'])
-  if (pauseAfter !== null) found.push(['pauseAfter', 'nobody pauses it'])
+  if (pauseAfter !== null) found.push(['pauseAfter', 'it is not paused by itself'])
   if (limits.job !== null) found.push(['concurrency', 'runs are not counted over all machines'])
   if (limits.group !== null) found.push(['group', 'runs are not counted over all machines'])
   if (misfire.late === 'all') found.push(["misfire: 'all'", 'of what was missed, the latest is run at most'])
@@ -82,6 +82,6 @@ function unheardPolicies(policy: ExportedJob['policy']): Unheard[] {
 function unheardBounds(bounds: ExportedJob['bounds']): Unheard[] {
   const found: Unheard[] = []
   if (bounds.startAt !== null || bounds.endAt !== null) found.push(['start, end', 'it is due before and after, too'])
-  if (bounds.limit !== null) found.push(['limit', 'nobody counts'])
+  if (bounds.limit !== null) found.push(['limit', 'its fires are not counted'])
   return found
 }

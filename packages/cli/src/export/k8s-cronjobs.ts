@@ -52,7 +52,7 @@ export function renderCronJobs(jobs: readonly ExportedJob[], options: K8sOptions
   return { text: texts.join('---\n'), findings, count }
 }
 
-/** What Kubernetes itself does differently, whatever `cronce exec` is told. */
+/** What Kubernetes itself does differently, whatever the options of `cronce exec`. */
 function differences({ name, policy }: ExportedJob, due: CronTrigger, now: number): ExportFinding[] {
   const found: [what: string, why: string, todo: string][] = []
   const change = differingClockChange(due, now)

@@ -43,12 +43,12 @@ export function renderDeployment(options: DeploymentOptions): Rendered {
               command: [...command, '--listen', `0.0.0.0:${PORT}`, '--drain', `${drain}s`],
               env: [
                 ...storeEnv(options),
-                // Off loopback the API is closed to whoever has no token. The probes need none.
+                // Off loopback the API needs a token. The probes do not.
                 { name: 'CRONCE_READ_TOKEN', valueFrom: { secretKeyRef: { name: options.secret, key: 'read-token' } } },
                 { name: 'NODE_ENV', value: 'production' },
               ],
               ports: [{ name: 'http', containerPort: PORT }],
-              // A store that is away must not restart anybody: only a process that does not answer is dead.
+              // A store that is away must not restart pods: only a process that does not answer is dead.
               livenessProbe: { ...probe('/livez'), periodSeconds: 10, failureThreshold: 6 },
               readinessProbe: { ...probe('/readyz'), periodSeconds: 5 },
               securityContext: HARDENED.container,

@@ -7,7 +7,7 @@ const HASH = 6
 
 /**
  * Names as RFC 1123 has them. Those that are such names already keep them; others are made so, with a hash where that would
- * be somebody else's.
+ * belong to another program.
  */
 export function k8sNames(names: readonly string[]): ReadonlyMap<string, string> {
   const fits = (name: string): boolean => name.length <= LONGEST && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name)

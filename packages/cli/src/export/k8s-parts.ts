@@ -18,7 +18,7 @@ export function labelsFor(name: string): Readonly<Record<string, string>> {
   return { 'app.kubernetes.io/name': name, 'app.kubernetes.io/managed-by': 'cronce' }
 }
 
-/** The store is told by the environment: a URL on the command line is seen by everybody who may see pods. */
+/** The store comes from the environment: a URL on the command line is visible to all who may see pods. */
 export function storeEnv({ secret, namespace }: K8sOptions): object[] {
   return [
     { name: 'CRONCE_STORE', valueFrom: { secretKeyRef: { name: secret, key: 'url' } } },

@@ -6,7 +6,8 @@ import type { ExportedJob, ExportedTarget } from './exported.ts'
 type Options = Readonly<Record<string, unknown>>
 
 /** Of a target, or of a function: a schedule in a store has none of these. */
-const NOT_OF_SCHEDULE = /^(command|shell|cwd|env|stdin|successCodes|file|isolate|memoryMb|http|schema|run|\$comment)$/
+const NOT_OF_SCHEDULE =
+  /^(command|shell|cwd|env|stdin|successCodes|file|isolate|memoryMb|http|schema|run|on|hosts|\$comment)$/
 
 /** The jobs of a file, each with all defaults. They are declared on an app that is never started, so nothing runs. */
 export async function readExportedJobs(jobs: Jobs): Promise<ExportedJob[]> {
@@ -65,7 +66,10 @@ function scheduleOptions(options: Options): Options {
   return { ...of, retry: plain }
 }
 
-function readTarget({ command, shell, cwd, env, stdin, successCodes, file, http }: Options): ExportedTarget {
+function readTarget(options: Options): ExportedTarget {
+  const { command, shell, cwd, env, stdin, successCodes, file, http, on, hosts } = options
+  if (on !== undefined || hosts !== undefined)
+    return { kind: 'other', what: 'work that belongs to machines (on, hosts)' }
   if (file !== undefined) return { kind: 'other', what: 'a file with a function' }
   if (http !== undefined) return { kind: 'other', what: 'an HTTP request' }
   if (command === undefined) return { kind: 'other', what: 'a function' }

@@ -15,7 +15,7 @@ export interface CrontabEntry {
   readonly command: string
   /** What stands behind the first `%`, with its line ends; `null`: there is none. */
   readonly stdin: string | null
-  /** A `-` in front, by which cronie is told not to log the line. */
+  /** A `-` in front: cronie does not log the line. */
   readonly isUnlogged: boolean
 }
 

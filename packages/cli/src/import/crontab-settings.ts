@@ -54,7 +54,7 @@ export class CrontabSettings {
     return bare === '/etc/localtime' ? this.#machineTz : bare.replace(/^\/.*\/zoneinfo\//, '') || 'UTC'
   }
 
-  /** Cronie's: each start up to so many minutes later. */
+  /** Cronie's: each start is delayed by up to this many minutes. */
   #delay({ line, name, value }: Variable, report: Report): void {
     if (!/^\d{1,4}$/.test(value)) {
       const what = `${name}=${value}`

@@ -6,7 +6,7 @@ export interface Imported {
 
 export type ImportedItem =
   | { readonly kind: 'job'; readonly job: ImportedJob }
-  /** Comments that belong to no job, and what did not translate: kept, so that nobody misses it. */
+  /** Comments that belong to no job, and what did not translate: kept, so that nothing is lost. */
   | { readonly kind: 'comment'; readonly lines: readonly string[] }
 
 export interface ImportedJob {
@@ -48,6 +48,8 @@ export interface JobRecord {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: { readonly text: string }
+  readonly hosts?: 'each'
+  readonly on?: { readonly host: string | readonly string[] }
   readonly guarantee?: string
   readonly overlap?: string
   readonly misfire?: string | { readonly late?: string; readonly grace?: string; readonly window?: string }

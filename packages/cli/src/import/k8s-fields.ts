@@ -1,7 +1,7 @@
 import type { Finding } from './imported.ts'
 import type { Manifest } from './k8s-documents.ts'
 
-/** What is read, or means nothing to a job, by where it stands. Everything else is told. */
+/** What is read, or means nothing to a job, by where it stands. Everything else is reported. */
 const CRON_JOB = words(
   'schedule timeZone concurrencyPolicy startingDeadlineSeconds suspend jobTemplate successfulJobsHistoryLimit failedJobsHistoryLimit',
 )

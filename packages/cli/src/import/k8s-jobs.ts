@@ -46,7 +46,7 @@ export function importK8s(files: readonly { readonly file: string; readonly text
   return { items, findings: inOrder(findings, files) }
 }
 
-/** As somebody finds them who reads the files. */
+/** In the order of the files. */
 function inOrder(findings: readonly Finding[], files: readonly { readonly file: string }[]): Finding[] {
   const names = files.map(({ file }) => file)
   const rank = ({ place: { file, line, column = 0 } }: Finding) => [names.indexOf(file), line, column] as const
@@ -105,7 +105,7 @@ function readName(manifest: Manifest, report: Report): string | null {
   return null
 }
 
-/** Of a manifest that we wrote: what is told partly to `cronce exec`, partly to Kubernetes. */
+/** Of a manifest that we wrote: some of it are options of `cronce exec`, some fields of Kubernetes. */
 function togetherWith(policies: JobRecord, wrapped: JobRecord | undefined): Pick<JobRecord, 'retry' | 'overlap'> {
   const { retry, overlap } = policies
   const attempts = wrapped?.retry

@@ -1,4 +1,4 @@
-/** What is still open by then is the user's own: connections that a jobs file opened, and nobody closes. */
+/** What is still open by then is the user's own: connections that a jobs file opened and does not close. */
 const LINGER_MS = 500
 
 /**

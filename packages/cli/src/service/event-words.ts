@@ -1,7 +1,7 @@
 import type { CronceEvent } from 'cronce'
 import { formatDuration, formatUtc } from '../format.ts'
 
-/** What is worth a line although nothing is wrong; the rest only if somebody wants to hear all of it. */
+/** What is worth a line although nothing is wrong; the rest only with --verbose. */
 export function infoOf(event: CronceEvent, isVerbose: boolean): string | null {
   switch (event.type) {
     case 'schedule.created':

@@ -54,9 +54,13 @@ export function protectionFor({ host }: Address, configured: unknown, { env }: I
     const token = randomBytes(TOKEN_BYTES).toString('hex')
     return { access: bearerAccess({ operate: token }), token }
   }
-  throw new CronceError('LISTEN_UNPROTECTED', `Anybody who can reach ${host} could operate the jobs.`, {
-    hint: 'Set CRONCE_OPERATE_TOKEN (and CRONCE_READ_TOKEN), or access in the configuration; or listen on 127.0.0.1.',
-  })
+  throw new CronceError(
+    'LISTEN_UNPROTECTED',
+    `Without a token, every client that can reach ${host} could operate the jobs.`,
+    {
+      hint: 'Set CRONCE_OPERATE_TOKEN (and CRONCE_READ_TOKEN), or access in the configuration; or listen on 127.0.0.1.',
+    },
+  )
 }
 
 const TOKEN_BYTES = 24

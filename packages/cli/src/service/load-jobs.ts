@@ -2,6 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import type { Cronce } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { importFile } from './import-file.ts'
+import { inLoadTime } from './in-load-time.ts'
 import { jobsError } from './jobs-error.ts'
 
 /** What a jobs file exports: a function that declares on the app it is given, jobs by name, or an app of its own. */
@@ -31,8 +32,9 @@ export async function loadJobsFile(file: string): Promise<Jobs> {
 export function readJobs(exported: unknown, place: string, folder: string): Jobs {
   if (typeof exported === 'function') return { kind: 'function', place, declare: exported as (app: Cronce) => unknown }
   if (isApp(exported)) return { kind: 'app', place, app: exported }
-  if (typeof exported === 'object' && exported !== null && !Array.isArray(exported)) {
-    const { [COMMENT]: _, ...jobs } = exported as Record<string, unknown>
+  if (isOptions(exported)) {
+    const { [COMMENT]: _, ...jobs } = exported
+    demandNoWrapper(jobs, place)
     for (const [name, options] of Object.entries(jobs)) demandOptions(name, options, place)
     return { kind: 'record', place, folder, jobs: jobs as JobsRecord }
   }
@@ -40,27 +42,86 @@ export function readJobs(exported: unknown, place: string, folder: string): Jobs
   throw new CronceError('JOBS_INVALID', `${place} ${what}.`, { hint: FORMS })
 }
 
-/** Declare them on an app. For jobs that are an app of their own there is nothing to do. */
-export async function declareJobs(jobs: Jobs, app: Cronce): Promise<void> {
+/**
+ * Declare them on an app. For jobs that are an app of their own there is nothing to do. Returns how many jobs and elections were
+ * declared; `null`: an app does not say.
+ */
+export async function declareJobs(jobs: Jobs, app: Cronce, limitMs?: number): Promise<number | null> {
   switch (jobs.kind) {
     case 'app':
-      return
+      return null
     case 'function':
-      try {
-        await jobs.declare(app)
-      } catch (error) {
-        throw inPlace(jobs.place, error)
-      }
-      return
+      return declareByFunction(jobs, app, limitMs)
     case 'record':
-      for (const [name, options] of Object.entries(jobs.jobs)) {
-        try {
-          declareOne(app, name, options, jobs.folder)
-        } catch (error) {
-          throw inPlace(`Job ${JSON.stringify(name)} in ${jobs.place}`, error)
-        }
-      }
+      declareRecord(jobs, app)
+      return Object.keys(jobs.jobs).length
   }
+}
+
+async function declareByFunction(
+  { declare, place }: Extract<Jobs, { kind: 'function' }>,
+  app: Cronce,
+  limitMs: number | undefined,
+): Promise<number> {
+  let declared = 0
+  const counting = new Proxy(app, {
+    get(target, property) {
+      if (property === 'job' || property === 'elect') declared++
+      return Reflect.get(target, property, target)
+    },
+  })
+  try {
+    await inLoadTime(place, Promise.resolve(declare(counting)), limitMs)
+  } catch (error) {
+    throw inPlace(place, error)
+  }
+  return declared
+}
+
+/** All jobs are tried, so that one start reports every job that is wrong. */
+function declareRecord({ jobs, place, folder }: Extract<Jobs, { kind: 'record' }>, app: Cronce): void {
+  const wrong = Object.entries(jobs).flatMap(([name, options]) => {
+    try {
+      declareOne(app, name, options, folder)
+      return []
+    } catch (error) {
+      return [inPlace(`Job ${JSON.stringify(name)} in ${place}`, withoutSubject(name, error))]
+    }
+  })
+  const [first, ...more] = wrong
+  if (first === undefined) return
+  if (more.length === 0) throw first
+  const detail = wrong.map(({ message, hint }) => `${message}${hint === undefined ? '' : ` ${hint}`}`).join('\n')
+  const all = new CronceError(first.code, `${wrong.length} jobs in ${place} are wrong.`, {
+    hint: `Put them right, beginning with this: ${first.message} ${first.hint ?? ''}`.trimEnd(),
+    cause: first,
+  })
+  throw Object.assign(all, { detail })
+}
+
+/** The library's message begins with the job, and the file's place names it as well. */
+function withoutSubject(name: string, error: unknown): unknown {
+  if (!(error instanceof CronceError)) return error
+  const subject = `Job ${JSON.stringify(name)}: `
+  if (!error.message.startsWith(subject)) return error
+  return new CronceError(error.code, error.message.slice(subject.length), { hint: error.hint, cause: error })
+}
+
+/** `{ "jobs": { … } }` is how the configuration has them, and other schedulers. */
+function demandNoWrapper(jobs: Readonly<Record<string, unknown>>, place: string): void {
+  const { jobs: inner } = jobs
+  if (typeof inner !== 'object' || inner === null) return
+  const within = Object.values(inner)
+  if (within.length === 0 || !within.every((job) => isOptions(job) && OF_A_JOB.some((option) => option in job))) return
+  throw new CronceError('JOBS_INVALID', `${place} has its jobs within "jobs".`, {
+    hint: "Leave out the outer object: the file itself is { 'name': { cron: '0 3 * * *', command: ['pg_dump', 'app'] } }.",
+  })
+}
+
+const OF_A_JOB = ['cron', 'every', 'at', 'command', 'file', 'http', 'run']
+
+function isOptions(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** By what it can do: the file may have another copy of the library than this program. */
@@ -71,7 +132,7 @@ function isApp(value: unknown): value is Cronce {
 }
 
 function demandOptions(name: string, options: unknown, place: string): void {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
+  if (isOptions(options)) return
   throw new CronceError('JOBS_INVALID', `Job ${JSON.stringify(name)} in ${place} is ${nameOf(options)}.`, {
     hint: "Write { cron: '0 3 * * *', command: ['pg_dump', 'app'] }, with file, http, or run: (run) => … instead of command.",
   })
@@ -88,15 +149,40 @@ function declareOne(app: Cronce, name: string, options: Readonly<Record<string, 
       hint: 'run is a function; what is no function is file, command or http.',
     })
   }
-  // As the author sees it: from where it is written, and not from where somebody started it.
+  // A schema may be a function as well.
+  const misnamed = Object.keys(given).find((option) => typeof given[option] === 'function' && option !== 'schema')
+  if (misnamed !== undefined && run === undefined) {
+    throw new CronceError('OPTION_UNKNOWN', `There is no option ${JSON.stringify(misnamed)}.`, {
+      hint: 'In a file of jobs by name, the function is run: { run: async (run) => { … } }.',
+    })
+  }
+  // As the author sees it: from where it is written, and not from where it was started.
   const { file, cwd } = given
   const placed = {
     ...given,
     ...(isRelative(file) ? { file: resolve(folder, file) } : {}),
     ...(isRelative(cwd) ? { cwd: resolve(folder, cwd) } : {}),
   }
-  if (run === undefined) declare(name, placed)
-  else declare(name, placed, run)
+  if (run !== undefined) declare(name, placed, run)
+  else declareTarget(() => declare(name, placed), folder)
+}
+
+function declareTarget(declare: () => unknown, folder: string): void {
+  try {
+    declare()
+  } catch (error) {
+    const hint = error instanceof CronceError ? TARGET_HINTS[error.code]?.(folder) : undefined
+    if (hint === undefined) throw error
+    const { code, message } = error as CronceError
+    throw new CronceError(code, message, { hint, cause: error })
+  }
+}
+
+/** What to do in a file of jobs by name, where the library's hint is about app.job. */
+const TARGET_HINTS: Readonly<Record<string, (folder: string) => string>> = {
+  HANDLER_MISSING: () =>
+    "Add command: ['pg_dump', 'app'], file: './task.js' or http: { url: 'https://…' }; in code also run: async (run) => { … }.",
+  FILE_MISSING: (folder) => `Check the path: file is relative to the folder of the jobs file, ${folder}.`,
 }
 
 function isRelative(path: unknown): path is string {
@@ -105,6 +191,7 @@ function isRelative(path: unknown): path is string {
 
 function inPlace(place: string, error: unknown): CronceError {
   if (!(error instanceof CronceError)) return jobsError(`${place} failed`, error)
+  if (error.message.startsWith(place)) return error
   return new CronceError(error.code, `${place}: ${error.message}`, { hint: error.hint, cause: error })
 }
 

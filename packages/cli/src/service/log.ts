@@ -23,7 +23,7 @@ export interface Log {
   tell(level: Level, message: string, fields?: Readonly<Record<string, unknown>>): void
   /** For the library: failures, and what endangers fires. */
   readonly logger: Logger
-  /** Tell what happens on an instance. With `logger` in its app, each thing is told once. */
+  /** Log what happens on an instance. With `logger` in its app, each event is logged once. */
   follow(app: Cronce): void
 }
 
@@ -87,7 +87,7 @@ function jsonLine(fields: Readonly<Record<string, unknown>>, safe: (text: string
   return `${JSON.stringify(line, (_, value: unknown) => (typeof value === 'string' ? safe(value) : value))}\n`
 }
 
-/** The day is of no use to somebody who watches, and the zone is their own. */
+/** A person who watches does not need the day, and the zone is their own. */
 function textLine(level: Level, message: string, { isErrTTY, paintErr }: Io): string {
   const now = new Date()
   const time = isErrTTY ? now.toTimeString().slice(0, 8) : now.toISOString()

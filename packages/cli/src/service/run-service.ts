@@ -28,7 +28,7 @@ export interface ServiceParts {
 
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 15_000
-/** It may be there a moment later; everything else has to be put right by somebody. */
+/** It may be there a moment later; all other errors need an operator. */
 const AWAY = /^STORE_(UNREACHABLE|FAILED|SILENT|LOST|TIMEOUT|BUSY|CONFLICT|FULL_OF_CONNECTIONS)$/
 
 /** Run the jobs until the signal comes, then let runs finish. Returns the exit code. */
@@ -57,7 +57,7 @@ export async function runService(parts: ServiceParts): Promise<number> {
     log.tell('info', 'Stopped.')
     return exitCodeFor(signal.reason)
   } finally {
-    // Not before: until then somebody asks whether this instance is ready, and must hear that it is not.
+    // Not before: until then a probe must hear that this instance is not ready.
     await listener?.close()
   }
 }
@@ -66,8 +66,7 @@ async function makeApp({ jobs, options }: ServiceSettings, log: Log): Promise<Cr
   // Of these two there is one: an app of its own has no options here.
   const app = jobs.kind === 'app' ? jobs.app : cronce({ ...options!, signals: false, logger: log.logger })
   log.follow(app)
-  await declareJobs(jobs, app)
-  if (jobs.kind === 'record' && Object.keys(jobs.jobs).length === 0) {
+  if ((await declareJobs(jobs, app)) === 0) {
     log.tell('warn', `${jobs.place} declares no jobs, so this instance runs nothing.`)
   }
   return app
@@ -84,7 +83,9 @@ async function startWhenPossible(app: Cronce, { settings, log, signal, failFast 
         return !signal.aborted
       } catch (error) {
         if (failFast || !isAway(error, settings)) throw error
-        log.tell('warn', `${error.message} Trying again in ${pauseMs / 1_000} s.`, { code: error.code })
+        log.tell('warn', `${error.message}${settings.origin} Trying again in ${pauseMs / 1_000} s.`, {
+          code: error.code,
+        })
         await sleep(pauseMs, undefined, { signal }).catch(() => {})
       }
     }
@@ -115,7 +116,7 @@ function startedWords(app: Cronce, { jobs, options, store }: ServiceSettings): s
   return `cronce ${version()} runs the jobs${of} in ${jobs.place}${where}, as instance ${app.instance}.`
 }
 
-/** SIGTERM is how a service is meant to be stopped, and SIGHUP is a terminal that is gone; SIGINT is somebody who interrupts it. */
+/** SIGTERM is how a service is meant to be stopped, and SIGHUP is a terminal that is gone; SIGINT is a person who interrupts it. */
 function exitCodeFor(reason: unknown): number {
   return reason instanceof Interrupted && reason.exitCode === EXIT.interrupted ? EXIT.interrupted : EXIT.ok
 }

@@ -7,12 +7,12 @@ import type { LoadedConfig } from '../config.ts'
 import { readDurationText } from '../duration-text.ts'
 import type { Io } from '../io.ts'
 import { DEFAULT_STORE, findStoreIfAny, STORE_FLAGS, type StoreSetting } from '../open-store.ts'
-import { atMost } from '../operands.ts'
+import { originWords } from '../store-origin.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Jobs, loadJobsFile, readJobs } from './load-jobs.ts'
 import { packageName } from './package-name.ts'
 
-/** What `start` and `dev` are told about the app that runs the jobs. */
+/** What the options of `start` and `dev` say about the app that runs the jobs. */
 export const SERVICE_FLAGS = {
   ...STORE_FLAGS,
   app: { type: 'string', value: 'NAME', help: 'Whose jobs these are (default: CRONCE_APP, the nearest package.json)' },
@@ -30,14 +30,16 @@ export interface ServiceSettings {
   readonly jobs: Jobs
   /** `null`: the jobs are an app that brings its own. */
   readonly options: Omit<CronceOptions, 'logger' | 'signals'> | null
-  /** Nobody named a store, and the one that is for trying things out was taken. */
+  /** No store was named, so the one for trying things out is used. */
   readonly isDefaultStore: boolean
   readonly store: StoreSetting['store'] | null
+  /** For messages: where the URL of the store is from; empty if it was on the command line. */
+  readonly origin: string
   readonly secrets: readonly string[]
   readonly config: LoadedConfig
 }
 
-/** Where jobs are, if nobody says where. */
+/** Where jobs are by default. */
 export const JOB_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map((extension) => `jobs.${extension}`)
 
 /** Flags beat the environment, which beats the configuration. */
@@ -47,7 +49,7 @@ export async function readService(args: Args, io: Io, command: string): Promise<
   const config: LoadedConfig = { config: found.config, file: found.file }
   if (jobs.kind === 'app') {
     refuseFlags(args, jobs.place)
-    return { jobs, options: null, isDefaultStore: false, store: null, secrets: found.secrets, config }
+    return { jobs, options: null, isDefaultStore: false, store: null, origin: '', secrets: found.secrets, config }
   }
   const isDefaultStore = found.store === undefined
   const store = found.store ?? defaultStore(io, command)
@@ -56,6 +58,7 @@ export async function readService(args: Args, io: Io, command: string): Promise<
     options: { store, namespace: found.namespace, ...readOptions(args, io, found, jobs) },
     isDefaultStore,
     store,
+    origin: originWords(io),
     secrets: found.secrets,
     config,
   }
@@ -75,7 +78,13 @@ async function findJobs(
   { config, file: configFile }: LoadedConfig,
   command: string,
 ): Promise<Jobs> {
-  const [given] = atMost(args, 1, command)
+  const [given, second] = args.positionals
+  if (second !== undefined) {
+    throw new UsageError(
+      `cronce ${command} takes one file with jobs, got "${second}" as well.`,
+      `Make one file of them, or run a process for each, with its own name: cronce ${command} ${second} --app NAME.`,
+    )
+  }
   const { CRONCE_JOBS: named } = io.env
   if (given !== undefined || named) return loadJobsFile(resolve(io.cwd, given ?? named!))
   const folder = configFile === null ? io.cwd : dirname(configFile)

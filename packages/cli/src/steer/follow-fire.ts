@@ -1,19 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, FireView, RunView } from 'cronce'
 import { CronceError } from 'cronce/cron'
+import { shellWord } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../exit-code.ts'
 import { formatDuration, formatUtc } from '../format.ts'
 import type { Io } from '../io.ts'
 import { note, warn } from '../output.ts'
 import { progressLine } from '../progress.ts'
 import { sanitize } from '../terminal.ts'
-import { nobodyRuns } from './runners.ts'
+import { warnUnrunnable } from './runners.ts'
 
 export interface Following {
   /** `null`: for ever. */
   readonly timeoutMs: number | null
-  /** It was said that nobody can run it. */
-  readonly knewNobody: boolean
+  /** It was reported that no instance can run it. */
+  readonly knewUnrunnable: boolean
 }
 
 export interface Followed {
@@ -28,13 +29,13 @@ const LOOK_FOR_RUNNERS_MS = 5_000
 /** A store that restarts is waited for; one that stays away is not. */
 const PATIENCE_MS = 60_000
 
-/** Wait for the end of a fire, and tell of its runs meanwhile. The run goes on when nobody waits any longer. */
+/** Wait for the end of a fire, and report its runs meanwhile. The run goes on when the wait ends. */
 export async function followFire(client: Client, fire: FireView, following: Following, io: Io): Promise<Followed> {
   const { signal } = io
   const line = progressLine(io)
   const teller = runTeller(io, line.clear)
   const begunAt = performance.now()
-  const runners = runnerWatch(client, fire.job, following.knewNobody, begunAt)
+  const runners = runnerWatch(client, fire.job, following.knewUnrunnable, begunAt)
   let failingSince: number | null = null
   try {
     for (;;) {
@@ -45,10 +46,10 @@ export async function followFire(client: Client, fire: FireView, following: Foll
         for (const run of now.runs) teller(run)
         if (now.fire.state !== 'open') return { fire: now.fire, run: last }
         line.show(waitingWords(now.fire, last, waitedMs))
-        const nobody = last === null ? await runners() : null
-        if (nobody !== null) {
+        const unrunnable = last === null ? await runners() : null
+        if (unrunnable !== null) {
           line.clear()
-          warn(nobody, io)
+          warn(unrunnable, io)
         }
       } catch (error) {
         failingSince ??= performance.now()
@@ -61,7 +62,7 @@ export async function followFire(client: Client, fire: FireView, following: Foll
     }
   } catch (error) {
     line.clear()
-    if (signal.aborted) note(`The fire goes on: cronce show ${fire.schedule} ${formatUtc(fire.dueAt)}`, io)
+    if (signal.aborted) note(`The fire goes on: cronce show ${shellWord(fire.schedule)} ${formatUtc(fire.dueAt)}`, io)
     throw error
   } finally {
     line.clear()
@@ -75,16 +76,16 @@ function pauseMs(waitedMs: number, timeoutMs: number | null): number {
 }
 
 /** Checks now and then whether an instance can run the job. Answers a warning when none can any more, else `null`. */
-function runnerWatch(client: Client, job: string, knewNobody: boolean, from: number): () => Promise<string | null> {
-  let hasNobody = knewNobody
+function runnerWatch(client: Client, job: string, knewUnrunnable: boolean, from: number): () => Promise<string | null> {
+  let isUnrunnable = knewUnrunnable
   let lookedAt = from
   return async () => {
     if (performance.now() - lookedAt <= LOOK_FOR_RUNNERS_MS) return null
     lookedAt = performance.now()
-    const nobody = await nobodyRuns(job, client)
-    const isNews = !hasNobody
-    hasNobody = nobody !== null
-    return isNews ? nobody : null
+    const unrunnable = await warnUnrunnable({ job, on: null }, client)
+    const isNews = !isUnrunnable
+    isUnrunnable = unrunnable !== null
+    return isNews ? unrunnable : null
   }
 }
 
@@ -158,6 +159,6 @@ function isPassing(error: unknown): boolean {
 function notYet({ schedule, dueAt }: FireView, timeoutMs: number): CronceError {
   const which = formatUtc(dueAt)
   return new CronceError('WAIT_TIMEOUT', `The fire of ${schedule} had not ended after ${formatDuration(timeoutMs)}.`, {
-    hint: `It goes on: look at it with cronce show ${schedule} ${which}, or end it with cronce cancel ${schedule} ${which}.`,
+    hint: `It goes on: look at it with cronce show ${shellWord(schedule)} ${which}, or end it with cronce cancel ${shellWord(schedule)} ${which}.`,
   })
 }

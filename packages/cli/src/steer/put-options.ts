@@ -1,4 +1,4 @@
-import type { Json, NewSchedule, PolicyOptions, ScheduleView, TriggerOptions } from 'cronce'
+import type { Json, NewSchedule, OnLabels, PolicyOptions, ScheduleView, TriggerOptions } from 'cronce'
 import { cron } from 'cronce/cron'
 import type { Args, Flags } from '../args.ts'
 import { readDurationText } from '../duration-text.ts'
@@ -22,6 +22,7 @@ export const PUT_FLAGS = {
   end: { type: 'string', value: 'TIME', help: 'It is not due from then on' },
   fires: { type: 'string', value: 'N', help: 'Finish the schedule after N fires' },
   tenant: { type: 'string', value: 'NAME', help: 'Whose data it is' },
+  on: { type: 'string', value: 'LABEL=VALUE', help: 'Only instances with this label run it' },
   overlap: {
     type: 'string',
     value: 'KIND',
@@ -58,7 +59,7 @@ export function putOptions(question: PutQuestion): NewSchedule {
     throw new UsageError(`There is no schedule ${JSON.stringify(name)}, so --job is needed.`, 'Add --job JOB.')
   }
   const time = { tz, now }
-  const kept = before ?? { input: null, startAt: null, endAt: null, limit: null, tenant: null }
+  const kept = before ?? { input: null, startAt: null, endAt: null, limit: null, tenant: null, on: null }
   return withoutUndefined({
     ...(before === null ? {} : policyOptions(before.policy)),
     ...policyFlags(args, before),
@@ -68,8 +69,21 @@ export function putOptions(question: PutQuestion): NewSchedule {
     start: timeFlag(args, 'start', time) ?? kept.startAt ?? undefined,
     end: timeFlag(args, 'end', time) ?? kept.endAt ?? undefined,
     limit: wholeNumber(args, 'fires', { min: 1, max: 1_000_000_000, otherwise: kept.limit ?? undefined }),
-    tenant: args.text('tenant') ?? kept.tenant ?? undefined,
+    tenant: tenantFlag(args, kept.tenant),
+    on: labelFlag(args, kept.on),
   })
+}
+
+function tenantFlag(args: Args, kept: string | null): string | undefined {
+  return args.text('tenant') ?? kept ?? undefined
+}
+
+function labelFlag(args: Args, kept: ScheduleView['on']): OnLabels | undefined {
+  const given = args.text('on')
+  if (given === undefined) return kept ?? undefined
+  const [, label, value] = /^([^=]+)=([^=]+)$/.exec(given) ?? []
+  if (label !== undefined && value !== undefined) return { [label]: value }
+  throw new UsageError(`--on ${given} names no label and value.`, 'Write --on zone=a.')
 }
 
 /** `null` is a value, and undefined is an option that is not there. */

@@ -9,7 +9,7 @@ export function sqliteFile(url: string): string | null {
   return file === undefined ? null : resolve(file)
 }
 
-/** Whoever only looks or steers makes no store: opening would make the file, and find it empty. */
+/** Commands that read or operate do not create a store: opening would create the file, and find it empty. */
 export function demandFile(store: NonNullable<CronceOptions['store']>): void {
   // What is no name of a file is refused by the library, which says why.
   if (typeof store !== 'string' || /^sqlite:(:memory:|sqlite:|file:)/.test(store)) return

@@ -18,9 +18,9 @@ import { sanitize } from '../terminal.ts'
 import { formatInstant } from '../time-words.ts'
 import { goneSchedules, readLedger } from './read-ledger.ts'
 
-/** So many are printed of each schedule and kind; all are counted. */
+/** How many are printed of each schedule and kind; all are counted. */
 const SHOWN = 10
-/** So long overdue, somebody has to look after it. */
+/** Longer overdue than this needs an operator. */
 const OVERDUE_MS = 60_000
 
 interface Judged extends LedgerVerdict {
@@ -136,7 +136,7 @@ function summary(judged: readonly Judged[], tz: string, io: Io): string {
   const since = judged.length === 1 && only!.judgedFrom > 0 ? ` since ${formatInstant(only!.judgedFrom, tz)}` : ''
   const lines = [
     `${plural(judged.length, 'schedule')}: ${plural(fires, 'record')} of ${plural(instants, 'instant')} (${joinWords(outcomes) || 'none'}), ${plural(runs, 'run')}, ${plural(retried, 'fire')} with retries or take-overs.`,
-    `${plural(expected, 'instant')} of the rules${since} looked for.`,
+    `${plural(expected, 'instant')} of the rules${since} looked for${expected < instants ? ': completeness is checked since each rule last changed' : ''}.`,
     verdictWords(
       {
         ...{ violations, fires, expected, late: judged.filter(isLate).length },

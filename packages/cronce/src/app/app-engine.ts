@@ -1,14 +1,17 @@
 import { hostname } from 'node:os'
 import { cannotTransact } from '../client/cannot-transact.ts'
 import { readName } from '../client/read-name.ts'
+import { hostLabel, readLabelsText } from '../client/read-placement.ts'
 import { Instance } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
+import type { Labels } from '../model/placement.ts'
 import type { Store } from '../store/store.ts'
 import { loadHandler } from '../target/target.ts'
 import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
-import { engineJob } from './job.ts'
+import { type DeclaredJob, demandFittingInput, engineJob } from './job.ts'
+import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
 
 /** Opens the store and creates the engine that runs the jobs declared so far. */
 export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<Tx>> {
@@ -17,23 +20,44 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
   }
+  for (const job of core.jobs.values()) await demandFittingInput(job)
   for (const { handler, isTarget } of core.jobs.values()) if (isTarget) await loadHandler(handler)
-  const settings = settingsOf(core)
-  return new Instance(partsOf(core, store), settings)
+  const labels = labelsOf(core)
+  const placed = placeJobs([...core.jobs.values()], labels, isPlacing(core, labels))
+  return new Instance(partsOf(core, store, placed.jobs), settingsOf(core, labels, placed))
 }
 
-function settingsOf<Tx>({ resolved, around, jobs }: AppCore<Tx>): EngineSettings {
+type OwnLabels = Labels & { readonly host: string }
+
+/** Options win over the environment. */
+function labelsOf<Tx>({ resolved, around }: AppCore<Tx>): OwnLabels {
+  const { CRONCE_LABELS } = around.environment
+  const host = around.settings.host ?? hostLabel(hostname())
+  return { host, ...(CRONCE_LABELS ? readLabelsText(CRONCE_LABELS) : {}), ...resolved.labels }
+}
+
+/** Schedules made at run time may belong to its labels. A process that does not use labels does not pay for that. */
+function isPlacing<Tx>({ jobs }: AppCore<Tx>, labels: OwnLabels): boolean {
+  const usesLabels = ({ definition, isOnEachHost }: DeclaredJob<Tx>): boolean =>
+    isOnEachHost || definition.on !== undefined
+  return Object.keys(labels).length > 1 || [...jobs.values()].some(usesLabels)
+}
+
+function settingsOf<Tx>(
+  { resolved, around, jobs }: AppCore<Tx>,
+  labels: OwnLabels,
+  { declared, families }: Pick<PlacedJobs<never>, 'declared' | 'families'>,
+): EngineSettings {
   const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
   const appName = resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
-  const declared = [...jobs.values()].map(({ name, definition, was }) =>
-    was === undefined ? { id: name, definition } : { id: name, definition, was },
-  )
+  const all = [...jobs.values()]
   const givenDeployment = resolved.deployment ?? (CRONCE_DEPLOYMENT || undefined)
   return {
     app: appName,
-    deployment: givenDeployment ?? hashDeclarations(declared, [...jobs.keys()]),
+    deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()]),
     isExplicit: givenDeployment !== undefined,
-    host: hostname(),
+    host: labels.host,
+    labels,
     pid: process.pid,
     version: VERSION,
     zoneData: around.zoneData,
@@ -47,14 +71,15 @@ function settingsOf<Tx>({ resolved, around, jobs }: AppCore<Tx>): EngineSettings
     retireAfterMs: resolved.retireAfterMs,
     stuckMs: 3_600_000,
     declared,
+    families,
     ...around.settings,
   }
 }
 
-function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>): EngineParts<Tx> {
-  const { resolved, around, events, emit, meters, jobs, middleware } = core
+function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>, jobs: ReadonlyMap<string, DeclaredJob<Tx>>): EngineParts<Tx> {
+  const { resolved, around, events, emit, meters, middleware } = core
   const { clock, random, newId, sync, told } = around
-  const engineJobs = [...jobs.values()].map((job) => engineJob(job, middleware, resolved.namespace))
+  const engineJobs = [...jobs].map(([name, job]) => engineJob(name, job, middleware, resolved.namespace))
   return {
     store,
     clock,

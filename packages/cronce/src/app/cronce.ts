@@ -1,13 +1,17 @@
 import { type Client, createClient } from '../client/client.ts'
+import type { AnyInputs, IfKnown } from '../client/inputs.ts'
 import { show } from '../client/read-option.ts'
-import type { StandardSchema } from '../client/standard-schema.ts'
+import type { InferInput, StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts'
+import type { Json } from '../model/json.ts'
+import { plainJob } from '../model/placement.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
+import { atEntry } from './at-entry.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
@@ -23,21 +27,37 @@ import { guarded, logEvent } from './logger.ts'
 import { makeOnce, type Once } from './once.ts'
 import { storeSource } from './open-store.ts'
 import { type CronceOptions, resolveOptions } from './options.ts'
+import { withPm2Hint } from './pm2.ts'
 import { type Surroundings, surroundingsOf } from './surroundings.ts'
 import { textOf } from './text-of.ts'
 
-/** An application's jobs, and the client for everything in its store. */
-export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once {
+/** The inputs of an app that has this job as well. A name that the compiler does not know is left out. */
+export type WithJob<Inputs, Name extends string, Schema> = string extends Name
+  ? Inputs
+  : IfKnown<Inputs, Inputs, unknown> & Readonly<Record<Name, Schema extends StandardSchema ? InferInput<Schema> : Json>>
+
+/**
+ * An application's jobs, and the client for everything in its store. `Inputs`: by job, the input that its schema takes; `job()` answers the
+ * app with one more, so that schedules made by what it answers are checked.
+ */
+export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inputs>, Locks, Elections, Once {
   /** Declare a job that runs by a cron expression. */
-  job(name: string, cron: string, handler: Handler<null, Tx>): this
+  job<Name extends string>(
+    name: Name,
+    cron: string,
+    handler: Handler<null, Tx>,
+  ): Cronce<Tx, WithJob<Inputs, Name, undefined>>
   /** Declare a job. Before `start()`. */
-  job<Schema extends StandardSchema | undefined = undefined>(
-    name: string,
+  job<Schema extends StandardSchema | undefined = undefined, Name extends string = string>(
+    name: Name,
     options: JobOptions<Schema>,
     handler: Handler<InputOf<Schema>, Tx>,
-  ): this
+  ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
   /** Declare a job that runs something else than a function: a file in a thread or process, a command, an HTTP endpoint. */
-  job<Schema extends StandardSchema | undefined = undefined>(name: string, options: JobOptions<Schema> & Target): this
+  job<Schema extends StandardSchema | undefined = undefined, Name extends string = string>(
+    name: Name,
+    options: JobOptions<Schema> & Target,
+  ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
   /** Something around every run, the first one outermost. Before `start()`. */
   use(middleware: Middleware<Tx>): this
   /** Be told what happens here. `'*'` for everything. Returns how to stop. */
@@ -77,7 +97,7 @@ export interface Cronce<Tx = unknown> extends Client<Tx>, Locks, Elections, Once
  * await app.start()
  */
 export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
-  const core = coreOf(options)
+  const core = atEntry(() => coreOf(options))
   const { resolved, around, logger, events, jobs, middleware, lazy } = core
   const lifecycle = new AppLifecycle(core)
   const client = clientOf(core, lifecycle)
@@ -91,9 +111,11 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     elect: elections.elect,
     isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
-      lifecycle.demandStopped(`job(${show(name)})`)
-      addJob(core, declareJob<Tx>(name, jobOptions, handler))
-      return app
+      return atEntry(() => {
+        lifecycle.demandStopped(`job(${show(name)})`)
+        addJob(core, declareJob<Tx>(name, jobOptions, handler))
+        return app
+      })
     },
     use(around) {
       lifecycle.demandStopped('use()')
@@ -119,7 +141,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     handleCallback: (request, callbackOptions) =>
       handleCallback(client, request, callbackOptions, {
         namespace: resolved.namespace,
-        secretOf: (job) => callbackSecretOf(jobs.get(job)?.handler),
+        secretOf: (job) => callbackSecretOf(findJob(jobs, job)?.handler),
         logger,
       }),
     get instance() {
@@ -139,7 +161,8 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   const logger = guarded(resolved.logger)
   for (const warning of resolved.warnings) logger.warn(warning)
   const events = emitter((error, event) => logger.error(`A listener of ${event.type} threw: ${textOf(error)}`))
-  const emit = (event: CronceEvent): void => {
+  const emit = (emitted: CronceEvent): void => {
+    const event = withPm2Hint(emitted, around.environment)
     logEvent(logger, event)
     around.told?.(event)
     events.emit(event)
@@ -157,7 +180,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   return { resolved, around, logger, events, emit, meters: [], lazy, jobs: new Map(), middleware: [] }
 }
 
-function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
+function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
   return createClient<Tx>({
     store: lazy.store,
     context: () => ({
@@ -168,9 +191,16 @@ function clientOf<Tx>({ lazy, around, emit, jobs }: AppCore<Tx>, lifecycle: AppL
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
-    inputSchemaOf: (job) => jobs.get(job)?.schema,
-    defaultsOf: (job) => jobs.get(job)?.defaults,
+    jobNames: () => [...jobs.keys()],
+    warn: (message) => logger.warn(message),
+    inputSchemaOf: (job) => findJob(jobs, job)?.schema,
+    defaultsOf: (job) => findJob(jobs, job)?.defaults,
   })
+}
+
+/** Also by the name that it has on one host, or under one label. */
+function findJob<Tx>(jobs: AppCore<Tx>['jobs'], name: string): DeclaredJob<Tx> | undefined {
+  return jobs.get(name) ?? jobs.get(plainJob(name))
 }
 
 function exclusivePartsFor<Tx>({ around, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): ExclusiveParts<Tx> {
@@ -211,10 +241,17 @@ function demandFunction(what: string, given: unknown, sample: string): void {
 /** A listener of an event that does not exist would never be called. */
 function demandEvent(type: unknown): void {
   if (type === '*' || EVENT_TYPES.some((known) => known === type)) return
-  const meant = typeof type === 'string' ? didYouMean(type, EVENT_TYPES) : undefined
+  const meant = typeof type === 'string' ? (endMeant(type) ?? didYouMean(type, EVENT_TYPES)) : undefined
   throw new CronceError('OPTION_INVALID', `There is no event ${show(type)}.`, {
     hint: meant === undefined ? `Events are *, ${EVENT_TYPES.join(', ')}.` : `Did you mean ${meant}?`,
   })
+}
+
+/** Other libraries have an event for each outcome: `completed`, `job.failed`, `task:success`. */
+function endMeant(type: string): EventType | undefined {
+  const word =
+    /^(?:(?:job|task|run|execution)s?[.:\-_ ])?(complete[d]?|success|succeeded|fail|failed|failure|error|finished|done|ended?)$/i
+  return word.test(type) ? 'run.ended' : undefined
 }
 
 function ownSurroundings(keepAlive: boolean): Surroundings {
@@ -229,6 +266,7 @@ function ownSurroundings(keepAlive: boolean): Surroundings {
     environment: process.env,
     appName: readAppName,
     settings: {},
+    purpose: null,
     pulseMs: 100,
     sync: () => {},
     told: null,

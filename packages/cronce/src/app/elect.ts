@@ -153,7 +153,6 @@ class Candidate<Tx> implements Election {
         const begun = await engine.take(this.#wanted(), 'term', (handle) => this.#lead(handle))
         if (begun.kind === 'refused') throw refusedError(begun)
         if (begun.kind === 'begun') {
-          this.#hasFailed = false
           const ended = await begun.ended
           if (ended.kind === 'threw') throw ended.error
           tries = 0
@@ -190,6 +189,8 @@ class Candidate<Tx> implements Election {
   }
 
   async #lead(handle: RunHandle<Tx>): Promise<void> {
+    // Not after `take` has answered: a callback that throws at once has failed by then.
+    this.#hasFailed = false
     // While it was being elected.
     if (this.#resigned.signal.aborted) return
     const stepDown = new AbortController()

@@ -65,7 +65,8 @@ class HandledRun<Tx> implements Run<unknown, Tx> {
   }
 
   get transaction(): Run<unknown, Tx>['transaction'] {
-    this.#transaction ??= (work) => this.#handle.transaction(work)
+    this.#transaction ??= <Value>(work: (tx: Tx) => Value) =>
+      this.#handle.transaction(work as (tx: Tx) => Awaited<Value> | Promise<Awaited<Value>>)
     return this.#transaction
   }
 

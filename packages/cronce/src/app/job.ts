@@ -1,9 +1,12 @@
 import { inSubject } from '../client/in-subject.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
-import { isRecord, optionConflict, readFields, show } from '../client/read-option.ts'
+import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
+import { demandTrigger, unsetTrigger } from '../client/read-trigger.ts'
 import type {
+  NoTriggerOptions,
+  PlacementOptions,
   PolicyOptions,
   RetryOptions,
   ScheduleOptions,
@@ -15,12 +18,14 @@ import {
   type InferOutput,
   isStandardSchema,
   type StandardSchema,
+  type Validated,
   validateInput,
 } from '../client/standard-schema.ts'
 import type { Job, RunHandle } from '../engine/parts.ts'
 import { InputRefused } from '../engine/run/input-refused.ts'
 import { Parked } from '../engine/run/parked.ts'
 import { CronceError } from '../errors.ts'
+import { isPromise } from '../model/is-promise.ts'
 import { copyJson, type Json } from '../model/json.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { Run } from '../run/run.ts'
@@ -29,17 +34,35 @@ import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { createRun } from './handled-run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
-export type JobOptions<Schema extends StandardSchema | undefined = undefined> = TriggerOptions & JobOnlyOptions<Schema>
+export type JobOptions<Schema extends StandardSchema | undefined = undefined> =
+  | (NoTriggerOptions & JobOnlyOptions<Schema>)
+  | (ScheduledOptions & JobOnlyOptions<Schema> & NeededInput<Schema>)
+
+/** When it is due, if it is due at all. */
+type ScheduledOptions = Exclude<TriggerOptions, NoTriggerOptions>
+
+/** A schedule fires with its job's input: a schema that needs one must be given one. */
+type NeededInput<Schema> = Schema extends StandardSchema
+  ? Extract<InferInput<Schema>, undefined | null> extends never
+    ? { readonly input: InferInput<Schema> }
+    : unknown
+  : unknown
 
 /** The options of a job, but for its trigger. */
 export interface JobOnlyOptions<Schema extends StandardSchema | undefined = undefined>
   extends Omit<PolicyOptions, 'retry'>,
-    WindowOptions {
+    WindowOptions,
+    PlacementOptions {
   /** Any Standard Schema (Zod, Valibot, ArkType …) for the input of the job's schedules. */
   readonly schema?: Schema
   /** The input of the job's own schedule. */
   readonly input?: Schema extends StandardSchema ? InferInput<Schema> : Json | undefined
   readonly retry?: number | JobRetryOptions | undefined
+  /**
+   * `each`: one fire per due time on every host that has a live instance with this job, each in the schedule `NAME@HOST`.
+   * @default one fire per due time in the whole fleet
+   */
+  readonly hosts?: 'each' | undefined
   /** The name that the job had before: it continues where that one stopped, in one step, with its pause. */
   readonly was?: string | undefined
 }
@@ -63,6 +86,8 @@ export interface DeclaredJob<Tx> {
   readonly name: string
   readonly definition: Definition
   readonly was: string | undefined
+  /** It has a schedule on every host. */
+  readonly isOnEachHost: boolean
   readonly warnings: readonly string[]
   readonly schema: StandardSchema | undefined
   /** Hold for the job's other schedules where they say nothing. */
@@ -83,7 +108,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
   const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
-  const { schema, retry, was, ...rest } = target.rest as JobOptions<StandardSchema>
+  const { schema, retry, was, hosts, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
@@ -101,10 +126,11 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     ...(retry === undefined ? {} : { retry: isRecord(retry) ? retryOptions : retry }),
   }
   const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions, {}, 'Job')
-  return {
+  const job: DeclaredJob<Tx> = {
     name: id,
     definition: { ...definition, job: id },
     was: readWas(id, was),
+    isOnEachHost: hosts !== undefined && readChoice('hosts', hosts, ['each']) === 'each',
     warnings,
     schema,
     defaults: Object.fromEntries(POLICY_NAMES.map((policy) => [policy, (scheduled as PolicyOptions)[policy]])),
@@ -112,6 +138,33 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
   }
+  // A rejection is reported when the app starts, which asks again.
+  demandFittingInput(job)?.catch(() => {})
+  return job
+}
+
+/**
+ * Refuses an input that the schema does not accept: every fire of the job's own schedule would fail. Without a trigger the input may come
+ * with each call. A schema that answers with a promise is asked when the app starts.
+ */
+export function demandFittingInput({ name, definition, schema }: DeclaredJob<never>): void | Promise<void> {
+  if (schema === undefined || (definition.trigger === null && definition.input === null)) return
+  const demand = (validated: Validated<unknown>): void => {
+    if (!validated.ok) throw unfitInput(name, definition.input, validated.message)
+  }
+  const validated = validateInput(schema, definition.input)
+  return isPromise(validated) ? validated.then(demand) : demand(validated)
+}
+
+function unfitInput(name: string, input: Json, problem: string): CronceError {
+  const job = JSON.stringify(name)
+  return input === null
+    ? new CronceError('INPUT_INVALID', `Job ${job} has no input, which its schema needs for every fire: ${problem}.`, {
+        hint: 'Add input: { … } beside schema, or let the schema accept null.',
+      })
+    : new CronceError('INPUT_INVALID', `The input of job ${job} does not fit its schema: ${problem}.`, {
+        hint: 'Change input, or widen the schema.',
+      })
 }
 
 /** `app.job(handler)` and `app.job(name, handler)`: other schedulers take fewer arguments, or another order. */
@@ -133,13 +186,15 @@ function demandOrder(name: unknown, options: unknown, handler: unknown): void {
 }
 
 /** `job` is known here, and refused with an explanation of its own. */
-const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', ...TARGET_NAMES]
+const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', ...TARGET_NAMES]
 
 /** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
 function readOptions(job: string, options: unknown): Readonly<Record<string, unknown>> {
-  const given: unknown = typeof options === 'string' ? { cron: options } : (options ?? {})
+  if (options === undefined) throw unsetTrigger('cron', 'write {} for a job without a schedule')
+  const given: unknown = typeof options === 'string' ? { cron: options } : options
   if (isRecord(given)) {
     readFields('', given, JOB_NAMES, "{ cron: '0 3 * * *' }")
+    demandTrigger(given)
     return given
   }
   throw new CronceError(
@@ -185,15 +240,20 @@ function handlerOf<Tx>(job: string, target: TargetHandler | null, handler: unkno
       'HANDLER_MISSING',
       `The handler of job ${JSON.stringify(job)} must be a function, but is ${found}.`,
       {
-        hint: isPromise
-          ? 'Pass the function itself, without calling it.'
-          : 'Write async (run) => { … } as the last argument.',
+        hint: isPromise ? 'Pass the function itself, without calling it.' : handlerHint(handler),
       },
     )
   }
   throw new CronceError('HANDLER_MISSING', `Job ${JSON.stringify(job)} has no handler.`, {
     hint: `Write app.job(${JSON.stringify(job)}, '0 3 * * *', async (run) => { … }), or give it a file, a command or http.`,
   })
+}
+
+function handlerHint(handler: unknown): string {
+  const isFile = typeof handler === 'string' && /^\.{0,2}\/|\.[cm]?[jt]s$/.test(handler)
+  return isFile
+    ? `Write the file into the options, and no handler: { cron: '0 3 * * *', file: ${show(handler)} }.`
+    : 'Write async (run) => { … } as the last argument.'
 }
 
 function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {
@@ -207,9 +267,14 @@ function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean
 }
 
 /** The job as the engine sees it: validates the input, wraps the middleware around the handler. */
-export function engineJob<Tx>(job: DeclaredJob<Tx>, middleware: readonly Middleware<Tx>[], namespace: string): Job<Tx> {
+export function engineJob<Tx>(
+  name: string,
+  job: DeclaredJob<Tx>,
+  middleware: readonly Middleware<Tx>[],
+  namespace: string,
+): Job<Tx> {
   return {
-    name: job.name,
+    name,
     retryable: job.retryIf,
     execute(handle: RunHandle<Tx>) {
       if (job.schema !== undefined || job.isTarget || middleware.length > 0)

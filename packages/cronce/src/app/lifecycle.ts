@@ -1,8 +1,10 @@
+import { isatty } from 'node:tty'
 import { readBoolean, readFields } from '../client/read-option.ts'
 import type { Instance, StopOptions } from '../engine/instance.ts'
 import { ERROR_CODES } from '../error-codes.ts'
 import { CronceError } from '../errors.ts'
 import type { AppCore } from './app-core.ts'
+import { pm2Warning } from './pm2.ts'
 import { type StopSignal, stopOnSignals } from './signals.ts'
 import { startedLine, stoppingLine } from './status-lines.ts'
 import { textOf } from './text-of.ts'
@@ -27,8 +29,10 @@ export interface StartOptions {
 const REOPEN_MS = 2_000
 
 /** How long an aborted run may take to notice, when the instance stops. */
-const STOP_GRACE_MS = 2_000
+export const STOP_GRACE_MS = 2_000
 const LONG_MS = 3_600_000
+/** Schedules that are read for the line about the start. */
+const MOST_READ = 1_000
 /** How long the store may take to close. */
 const CLOSE_MS = 5_000
 
@@ -92,7 +96,7 @@ export class AppLifecycle<Tx> {
       await created.start()
       if (this.#isStopped(mine)) return
       onStarted()
-      this.#reportStart(created)
+      await this.#reportStart(created)
     } catch (error) {
       // Stopped while it was starting: the caller of stop() wanted that, so the failure is of no interest.
       if (this.#isStopped(mine)) return
@@ -128,9 +132,17 @@ export class AppLifecycle<Tx> {
     }
   }
 
-  #reportStart({ instance }: Instance<Tx>): void {
-    const { logger, jobs, lazy, around } = this.#core
-    logger.info(startedLine({ jobs: jobs.values(), store: lazy.store.info.name, instance, now: around.clock.wall() }))
+  async #reportStart({ instance }: Instance<Tx>): Promise<void> {
+    const { resolved, logger, jobs, lazy, around } = this.#core
+    const { purpose, clock, environment } = around
+    const warning = pm2Warning(environment, resolved.drainMs)
+    if (warning !== null) logger.warn(warning)
+    if (resolved.logger.info === undefined) return
+    const { store } = lazy
+    // The app has started, whatever the store answers: then the line names no due time.
+    const { schedules } = await store.load([...jobs.keys()].slice(0, MOST_READ)).catch(() => ({ schedules: [] }))
+    const now = clock.wall()
+    logger.info(startedLine({ jobs: jobs.values(), purpose, schedules, store: store.info.name, instance, now }))
   }
 
   stop(): Promise<void> {
@@ -191,7 +203,8 @@ export class AppLifecycle<Tx> {
 
   async #stop(): Promise<void> {
     this.#waiting?.abort()
-    const waitsFor = stoppingLine(this.#engine?.runningJobs ?? [], this.#stopOptions.drainMs, this.#stopSignal)
+    const how = { drainMs: this.#stopOptions.drainMs, signal: this.#stopSignal, isTerminal: isatty(0) }
+    const waitsFor = stoppingLine(this.#engine?.runningJobs ?? [], how)
     if (waitsFor !== null) this.#core.logger.info(waitsFor)
     this.#stopSignal = null
     await this.keepAlive(async () => {

@@ -1,6 +1,6 @@
 import { readCommand } from '../client/read-command.ts'
 import { readName } from '../client/read-name.ts'
-import { readDuration } from '../client/read-option.ts'
+import { isRecord, readDuration } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import type { Instance } from '../engine/instance.ts'
 import type { RunHandle } from '../engine/parts.ts'
@@ -84,8 +84,8 @@ class LockSections<Tx> {
     const parts = this.#parts
     const line = this.#line
     const id = readName('lock', name, NAME_LIMIT)
+    const { waitMs, signal } = readOptions(second === undefined && !isRecord(first) ? {} : first)
     const work = readWork<Value>(second ?? first)
-    const { waitMs, signal } = readOptions(second === undefined ? {} : first)
     const until = parts.mono() + waitMs
     const engine = parts.engine()
     if (isWithin(line, id)) throw nested(id)
@@ -196,6 +196,15 @@ function readWork<Value>(work: unknown): Work<Value> {
 }
 
 function readOptions(options: unknown): { readonly waitMs: number; readonly signal: AbortSignal | undefined } {
+  const given = isRecord(options) ? Object.keys(options) : []
+  const limit = given.find((name) =>
+    /^(ttl|timeout|lease|duration|expires?|expiry|maxAge|lockAtMostFor)(Ms|In)?$/i.test(name),
+  )
+  if (limit !== undefined) {
+    throw new CronceError('OPTION_UNKNOWN', `There is no option ${JSON.stringify(limit)}.`, {
+      hint: 'Leave it out: the lock is held until its function ends, or until the instance dies. How long to wait for it is wait.',
+    })
+  }
   const { wait, signal } = readCommand(options, ['wait', 'signal'])
   return { waitMs: readDuration('wait', wait ?? 30_000, { min: 0, max: DAY_MS }), signal: readSignal(signal) }
 }

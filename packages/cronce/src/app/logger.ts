@@ -1,5 +1,5 @@
 import type { AboutProcess, CronceEvent, EventOf, EventType } from '../model/event.ts'
-import { isExclusive, LEADER_JOB } from '../model/exclusive-jobs.ts'
+import { isExclusive, isRunByCaller, LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { counted } from '../words.ts'
 
 /**
@@ -56,7 +56,8 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
 
 /** What follows a failed run. Its own line comes before: programs match a line with the event that it is about. */
 function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fire.ended'>): void {
-  if (isExclusive(event.job)) return
+  // A slot of node-cron has one attempt, and what its caller is told needs no line.
+  if (isRunByCaller(event.job)) return
   if (event.type === 'run.retried') {
     logger.info?.(`${about(event)}: attempt ${event.attempt + 1} follows at ${iso(event.readyAt)}.`)
   } else if (event.outcome === 'failed') {
@@ -97,6 +98,12 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
   'fire.missed': (event) => `${event.schedule} missed ${event.count} from ${iso(event.dueAt)} on: ${event.reason}.`,
   'run.stuck': (event) => `${about(event)} has been running for ${Math.round(event.runningMs / 60_000)} minutes.`,
   'run.overran': (event) => `${about(event)} ignored its signal and was given up; its handler may still be computing.`,
+  'run.failedLate': (event) =>
+    `${about(event)} succeeded with its transaction, but its handler failed afterwards: ` +
+    `${event.error.stack ?? event.error.message}\nIt is not run again.`,
+  'run.untransacted': ({ job }) =>
+    `Job ${JSON.stringify(job)} is exactly-once, but its run did not commit a run.transaction: what it wrote may be there twice after a crash. ` +
+    'Write in run.transaction((tx) => …), or leave out the guarantee.',
   'run.fenced': (event) => `${about(event)} was overtaken: its ${event.refused} was refused (token ${event.token}).`,
   'run.lost': (event) => `${about(event)} was lost with instance ${event.instance}.`,
   'lease.lost': ({ instance, runs }) =>
@@ -116,7 +123,8 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
   'clock.skewed': (event) => `This machine's clock is ${event.offsetMs} ms off the store's.`,
 }
 
-const ANOTHER_PROGRAM = "If it is another program, name one of them: cronce({ app: 'worker' })."
+const ANOTHER_PROGRAM =
+  "If it is another program, name one of them: cronce({ app: 'worker' }), or cronce start --app worker."
 
 const RETIRED: { readonly [Cause in EventOf<'schedule.retired'>['cause']]: (deployment: string) => string } = {
   dropped: (deployment) => `the newest deployment ${deployment} does not declare it`,

@@ -51,6 +51,8 @@ function byUrl(url: string): StoreSource {
 
 /** What people write for a store, and what to write instead. */
 const URLS_MEANT: readonly (readonly [RegExp, string])[] = [
+  [/^["'`]/, 'Remove the quotes around the URL.'],
+  [/^\$\{?\w+\}?$/, 'This is the name of a variable, which was not replaced by its value.'],
   [/^:?memory:?$/i, "Write store: 'memory:'."],
   [/^(file|sqlite3|better-sqlite3):/i, "Write store: 'sqlite:./cronce.db'."],
   [/^[^:?@]+\.(db|sqlite3?)$/i, "Put sqlite: before the file: store: 'sqlite:./cronce.db'."],

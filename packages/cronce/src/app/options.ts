@@ -1,8 +1,11 @@
 import { readName } from '../client/read-name.ts'
 import { readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
+import { readLabels } from '../client/read-placement.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
+import { GRACE_MS } from '../engine/fleet/lease.ts'
 import { CronceError } from '../errors.ts'
+import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
@@ -22,6 +25,11 @@ export interface CronceOptions<Tx = unknown> {
    * newest release does not declare is retired. @default CRONCE_DEPLOYMENT, or a hash of what this process declares
    */
   readonly deployment?: string | undefined
+  /**
+   * What this machine is, for work that belongs to it: jobs with `on`. `host` is there by itself: the name of the machine.
+   * @default CRONCE_LABELS, as in role=db,zone=a
+   */
+  readonly labels?: Labels | undefined
   /** Runs at a time on this instance, 1 to 10,000. @default 20 */
   readonly concurrency?: number | undefined
   /** How long the fleet waits for a silent instance before it takes over, 1 s to 10 m. @default '15s' */
@@ -29,8 +37,8 @@ export interface CronceOptions<Tx = unknown> {
   /** How long `stop()` lets runs finish, up to a day. @default '30s' */
   readonly drain?: Duration | undefined
   /**
-   * How long before its due time a fire may be claimed, so that it starts on time when many are due at once. 0 switches it off. At most a
-   * quarter of the lease; off where the store can't notice a dead process (`cronce doctor` says so). @default 400
+   * How long before its due time a fire may be claimed, up to 300 ms, so that it starts on time when many are due at once. 0 switches it off.
+   * At most a quarter of the lease; off where the store can't notice a dead process (`cronce doctor` says so). @default 300
    */
   readonly claimAhead?: Duration | undefined
   /** How long a deployment must be gone before an older one counts again, and ready before it retires jobs, up to a day. @default '60s' */
@@ -51,6 +59,7 @@ export interface ResolvedOptions {
   readonly namespace: string
   readonly app: string | undefined
   readonly deployment: string | undefined
+  readonly labels: Labels
   readonly concurrency: number
   readonly leaseMs: number
   readonly claimAheadMs: number
@@ -70,6 +79,7 @@ const NAMES = [
   'namespace',
   'app',
   'deployment',
+  'labels',
   'concurrency',
   'lease',
   'claimAhead',
@@ -83,7 +93,7 @@ const NAMES = [
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
-const SILENT: Logger = { error: () => {}, warn: () => {}, info: () => {} }
+const SILENT: Logger = { error: () => {}, warn: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
   const given = readFields('', options, NAMES, "cronce({ store: 'sqlite:./cronce.db' })")
@@ -91,9 +101,10 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     namespace: readName('namespace', given.namespace ?? 'default'),
     app: given.app === undefined ? undefined : readName('app', given.app),
     deployment: given.deployment === undefined ? undefined : readName('deployment', given.deployment),
+    labels: readLabels(given.labels),
     concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
     leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
-    claimAheadMs: readDuration('claimAhead', given.claimAhead ?? 400, { min: 0, max: 5_000 }),
+    claimAheadMs: readDuration('claimAhead', given.claimAhead ?? GRACE_MS, { min: 0, max: GRACE_MS }),
     drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
     holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
     retireAfterMs: readDuration('retireAfter', given.retireAfter ?? 600_000, { min: 1_000, max: DAY_MS }),

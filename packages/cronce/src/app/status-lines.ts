@@ -1,37 +1,41 @@
-import { trigger } from '../trigger/from-data.ts'
+import type { ScheduleState } from '../model/schedule.ts'
 import { counted } from '../words.ts'
 import type { DeclaredJob } from './job.ts'
+import type { StopSignal } from './signals.ts'
 
 /** So many names are repeated in a line. */
 const NAMED = 3
 
 interface Started {
   readonly jobs: Iterable<Pick<DeclaredJob<never>, 'name' | 'definition'>>
+  /** Instead of how many jobs there are. */
+  readonly purpose: string | null
+  /** As the store has them: a declaration may have been refused, and a schedule may be paused. */
+  readonly schedules: readonly Pick<ScheduleState, 'id' | 'nextAt' | 'pause' | 'retiredAt'>[]
   readonly store: string
   readonly instance: string
   readonly now: number
 }
 
-/** `Started: 2 jobs, next report at 2027-01-01T03:00:00.000Z (in 4 h). Store sqlite:./cronce.db, instance 8f2….` */
-export function startedLine({ jobs, store, instance, now }: Started): string {
+/**
+ * `Started: 2 jobs, next report at 2027-01-01T03:00:00.000Z (in 4 h), 1 without a schedule (billing). Store sqlite:./cronce.db, instance 8f2….`
+ */
+export function startedLine({ jobs, purpose, schedules, store, instance, now }: Started): string {
   const declared = [...jobs]
-  const next = declared
-    .map(({ name, definition }) => ({ name, at: nextOf(definition, now) }))
-    .reduce<{ name: string; at: number } | null>(
-      (first, { name, at }) => (at !== null && (first === null || at < first.at) ? { name, at } : first),
-      null,
+  const [next] = schedules
+    .flatMap(({ id, nextAt, pause, retiredAt }) =>
+      nextAt === null || pause !== null || retiredAt !== null ? [] : [{ id, at: nextAt }],
     )
+    .sort((one, other) => one.at - other.at)
   const due =
-    next === null ? '' : `, next ${next.name} at ${new Date(next.at).toISOString()} (${inWords(next.at - now)})`
-  return `Started: ${counted(declared.length, 'job')}${due}. Store ${store}, instance ${instance}.`
+    next === undefined ? '' : `, next ${next.id} at ${new Date(next.at).toISOString()} (${inWords(next.at - now)})`
+  const manual = declared.filter(({ definition }) => definition.trigger === null).map(({ name }) => name)
+  const unscheduled = manual.length === 0 ? '' : `, ${manual.length} without a schedule (${few(manual)})`
+  return `Started: ${purpose ?? counted(declared.length, 'job')}${due}${unscheduled}. Store ${store}, instance ${instance}.`
 }
 
-/** As the code declares it: a pause, which the store knows, is not looked up for a line. */
-function nextOf({ trigger: data, start, end }: DeclaredJob<never>['definition'], now: number): number | null {
-  if (data === null) return null
-  const from = start === null || start <= now ? now : start - 1
-  const at = trigger(data).next(from)
-  return at === null || (end !== null && at >= end) ? null : at
+function few(names: readonly string[]): string {
+  return `${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ` and ${names.length - NAMED} more` : ''}`
 }
 
 const UNITS = [
@@ -46,17 +50,22 @@ function inWords(ms: number): string {
   return `in ${Math.round(ms / size)} ${unit}`
 }
 
-export type StopCause = 'SIGINT' | 'SIGTERM' | null
+interface Stopping {
+  readonly drainMs: number
+  /** What told the process to stop; `null`: its own code did. */
+  readonly signal: StopSignal | null
+  /** Whether there is a keyboard. */
+  readonly isTerminal: boolean
+}
 
 /** `Stopping: 1 run may finish within 30 s (billing). Press Ctrl-C again to stop now.` `null`: nothing is waited for. */
-export function stoppingLine(jobs: readonly string[], drainMs: number, cause: StopCause): string | null {
+export function stoppingLine(jobs: readonly string[], { drainMs, signal, isTerminal }: Stopping): string | null {
   if (jobs.length === 0) return null
   const names = [...new Set(jobs)]
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : ''
   const within = drainMs < 1_000 ? `${drainMs} ms` : `${Math.round(drainMs / 1_000)} s`
-  const again = { SIGINT: ' Press Ctrl-C again to stop now.', SIGTERM: ' Send SIGTERM again to stop now.' }
+  const again = signal === 'SIGINT' && isTerminal ? 'Press Ctrl-C' : `Send ${signal}`
   return (
-    `Stopping: ${counted(jobs.length, 'run')} may finish within ${within} (${names.slice(0, NAMED).join(', ')}${more}).` +
-    (cause === null ? '' : again[cause])
+    `Stopping: ${counted(jobs.length, 'run')} may finish within ${within} (${few(names)}).` +
+    (signal === null ? '' : ` ${again} again to stop now.`)
   )
 }

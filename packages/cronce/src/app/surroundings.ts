@@ -14,6 +14,8 @@ export interface Surroundings {
   /** What an app without a name of its own is called. */
   readonly appName: () => string | undefined
   readonly settings: Partial<EngineSettings>
+  /** What an app without jobs is for, as the line says that reports its start. */
+  readonly purpose: string | null
   /** How often a leader makes sure that its event loop is not blocked. */
   readonly pulseMs: number
   readonly sync: EngineParts['sync']

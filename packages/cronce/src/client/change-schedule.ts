@@ -1,5 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
+import { SLOT_PREFIX } from '../model/exclusive-jobs.ts'
+import { hostName } from '../model/placement.ts'
 import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
@@ -111,18 +113,31 @@ export function refusalError({ refused, message, hint }: Refusal): CronceError {
 /** How many names are looked through for the one that was meant. */
 const CANDIDATES = 200
 
+const HOSTS_SHOWN = 3
+
+function eachHostHint(job: string, names: readonly string[]): string {
+  const more = names.length > HOSTS_SHOWN ? ', …' : ''
+  return `The job has one schedule on each host: ${names.slice(0, HOSTS_SHOWN).join(', ')}${more}. Name one; on the command line, '${hostName(job, '*')}' is all of them.`
+}
+
+function nearestHint(meant: string | undefined): string {
+  if (meant !== undefined) return `Did you mean ${meant}?`
+  return 'List the schedules to see their names; those of jobs are made when an app that declares them has started.'
+}
+
 export async function scheduleNotFound<Tx>({ store }: ClientParts<Tx>, id: string): Promise<CronceError> {
+  const task = SLOT_PREFIX + id
+  const loaded = await readStore('load schedule', () => store.load([task]))
+  if (loaded.schedules[0] !== null && loaded.schedules[0] !== undefined) {
+    const message = `There is no schedule ${JSON.stringify(id)}; there is ${task}.`
+    return new CronceError('SCHEDULE_NOT_FOUND', message, { hint: `Write ${task}: it is a task of node-cron.` })
+  }
   // Most slips are not in the first two characters. By code points: half a character is no prefix.
   const prefix = [...id].slice(0, 2).join('')
   const query = { prefix, limit: CANDIDATES, after: null }
   const { items } = await readStore('list schedules', () => store.listSchedules(query))
-  const meant = didYouMean(
-    id,
-    items.map((state) => state.id),
-  )
-  const hint =
-    meant === undefined
-      ? 'List the schedules to see their names; those of jobs are made when an app that declares them has started.'
-      : `Did you mean ${meant}?`
+  const names = items.map((state) => state.id)
+  const onHosts = names.filter((name) => name.startsWith(hostName(id, '')))
+  const hint = onHosts.length > 0 ? eachHostHint(id, onHosts) : nearestHint(didYouMean(id, names))
   return new CronceError('SCHEDULE_NOT_FOUND', `There is no schedule ${JSON.stringify(id)}.`, { hint })
 }

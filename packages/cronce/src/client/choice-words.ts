@@ -2,7 +2,7 @@ import { NAME_LIMIT, plain } from './as-code.ts'
 
 /** What Kubernetes, Temporal and others call the same thing. */
 export const OVERLAP_WORDS: Readonly<Record<string, string>> = {
-  forbid: 'skip',
+  forbid: 'queue',
   none: 'skip',
   never: 'skip',
   prevent: 'skip',
@@ -30,6 +30,10 @@ export const OVERLAP_WORDS: Readonly<Record<string, string>> = {
   restart: 'replace',
   kill: 'replace',
 }
+
+/** With Forbid, Kubernetes starts the latest Job that came due meanwhile when the earlier one ends. */
+export const FORBID =
+  "Write overlap: 'queue', which starts the latest fire late as Kubernetes does, or overlap: 'skip'."
 
 export const MISFIRE_WORDS: Readonly<Record<string, string>> = {
   last: 'latest',
@@ -78,12 +82,19 @@ const CHOICE_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   guarantee: GUARANTEE_WORDS,
 }
 
-/** The choice that another scheduler's word stands for. */
-export function choiceMeant<Choice extends string>(
+/** What to write for another scheduler's word; `write` spells the option with a choice. */
+export function choiceHint(
   path: string,
   value: unknown,
-  choices: readonly Choice[],
-): Choice | undefined {
+  choices: readonly string[],
+  write: (choice: string) => string,
+): string | undefined {
+  const meant = choiceMeant(path, value, choices)
+  if (meant === undefined) return undefined
+  return path === 'overlap' && plain(String(value)) === 'forbid' ? FORBID : `Write ${write(meant)}.`
+}
+
+function choiceMeant(path: string, value: unknown, choices: readonly string[]): string | undefined {
   const words = CHOICE_WORDS[path]
   if (words === undefined || (typeof value !== 'string' && typeof value !== 'boolean')) return undefined
   const word = plain(String(value).slice(0, NAME_LIMIT))

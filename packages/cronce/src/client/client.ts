@@ -1,6 +1,7 @@
 import { type Deployments, makeDeployments } from './deployments.ts'
 import { type FeedEntry, type FeedOptions, feed } from './feed.ts'
 import { type Fires, makeFires } from './fires.ts'
+import type { AnyInputs } from './inputs.ts'
 import { type Instances, makeInstances } from './instances.ts'
 import type { ClientParts } from './parts.ts'
 import { makeRuns, type Runs } from './runs.ts'
@@ -10,8 +11,8 @@ import { makeStoreStatus, type StoreStatus } from './store-status.ts'
 import { makeTenants, type Tenants } from './tenants.ts'
 
 /** Everything that people and programs do to schedules goes through here: the CLI, the HTTP API and the dashboard, too. */
-export interface Client<Tx = unknown> {
-  readonly schedules: Schedules<Tx>
+export interface Client<Tx = unknown, Inputs = AnyInputs> {
+  readonly schedules: Schedules<Tx, Inputs>
   readonly fires: Fires
   readonly runs: Runs
   readonly steps: Steps

@@ -2,13 +2,16 @@ import { parseDuration } from '../duration.ts'
 import { asCode, NAME_LIMIT } from './as-code.ts'
 import { spellDuration } from './spell-duration.ts'
 
-const WORDS_OF_UNITS: readonly (readonly [RegExp, string])[] = [
+/** A word for a unit, the unit here, and how many of it one is. */
+const WORDS_OF_UNITS: readonly (readonly [RegExp, string, number?])[] = [
   [/^(ms|msecs?|millis|milliseconds?)$/, 'ms'],
   [/^(s|secs?|seconds?)$/, 's'],
   [/^(m|mins?|minutes?)$/, 'm'],
   [/^(h|hrs?|hours?)$/, 'h'],
   [/^(d|days?)$/, 'd'],
   [/^(w|wks?|weeks?)$/, 'w'],
+  [/^(mo|mon|months?)$/, 'd', 30],
+  [/^(y|yrs?|years?)$/, 'd', 365],
 ]
 
 /** What a text or number that is no duration here was meant to be, as a hint; `null`: it can't be told. */
@@ -17,13 +20,29 @@ export function durationMeant(
   value: unknown,
   { min, max }: { readonly min: number; readonly max: number },
 ): string | null {
+  if (/^timeout(\.run)?$/.test(path) && isZero(value)) return 'Leave it out: without timeout, a run may take any time.'
   const isWithin = (ms: number | null): boolean => ms !== null && ms >= min && ms <= max
   if (typeof value === 'number') return isWithin(value * 1_000) ? inSeconds(path, value) : null
   if (typeof value !== 'string' || value.length > NAME_LIMIT) return null
   if (/^\d+$/.test(value)) return isWithin(Number(value) * 1_000) ? missingUnit(path, value) : null
-  if (path === 'every' && value.trim().split(/\s+/).length >= 5) return `Write cron: ${asCode(value)}.`
+  const cron = cronMeant(path, value)
+  if (cron !== null) return `Write cron: ${asCode(cron)}.`
   const meant = isoDuration(value) ?? wordsOfDuration(value)
   return meant !== null && isWithin(parseDuration(meant)) ? `Write ${last(path)}: '${meant}'.` : null
+}
+
+function isZero(value: unknown): boolean {
+  return value === 0 || value === false || (typeof value === 'string' && /^0+(ms|[smhdw])?$/.test(value))
+}
+
+/** An expression as it is; `0 0 1 * *` for `1 month`, since months and years differ in length. */
+function cronMeant(path: string, text: string): string | null {
+  if (path !== 'every') return null
+  if (text.trim().split(/\s+/).length >= 5) return text
+  const [, digits = '1', word] = /^(?:every )?\s*(\d{1,2})?\s*(months?|mon|mo|years?|yrs?|y)$/i.exec(text.trim()) ?? []
+  const months = word === undefined ? 0 : Number(digits) * (/^y/i.test(word) ? 12 : 1)
+  if (months === 12) return '0 0 1 1 *'
+  return months > 0 && 12 % months === 0 ? `0 0 1 ${months === 1 ? '*' : `*/${months}`} *` : null
 }
 
 function inSeconds(path: string, value: number): string | null {
@@ -51,8 +70,11 @@ function wordsOfDuration(text: string): string | null {
     .replace(/^every /, '')
   const parts = [...compact.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\s*/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== compact) return null
-  const units = parts.map(([, , word]) => WORDS_OF_UNITS.find(([pattern]) => pattern.test(word!))?.[1])
-  return units.includes(undefined) ? null : parts.map(([, count], i) => `${count}${units[i]}`).join('')
+  const written = parts.map(([, count, word]) => {
+    const [, unit, size = 1] = WORDS_OF_UNITS.find(([pattern]) => pattern.test(word!)) ?? []
+    return unit === undefined ? null : `${Number(count) * size}${unit}`
+  })
+  return written.includes(null) ? null : written.join('')
 }
 
 function last(path: string): string {

@@ -1,5 +1,5 @@
 import { asCode, inUnit, NAME_LIMIT, plain } from './as-code.ts'
-import { MISFIRE_WORDS, OVERLAP_WORDS } from './choice-words.ts'
+import { FORBID, MISFIRE_WORDS, OVERLAP_WORDS } from './choice-words.ts'
 
 /** What to write for a value that was given under another name. */
 export type Hint = (value: unknown) => string
@@ -46,7 +46,7 @@ function policyHint(option: 'overlap' | 'misfire', words: Readonly<Record<string
     const choice = Object.hasOwn(words, word)
       ? words[word]
       : Object.values(words).find((known) => plain(known) === word)
-    return `Write ${option}: '${choice ?? otherwise}'.`
+    return option === 'overlap' && word === 'forbid' ? FORBID : `Write ${option}: '${choice ?? otherwise}'.`
   }
 }
 
@@ -87,14 +87,7 @@ export const JOB_ROWS: readonly Row[] = [
     'nooverlap preventoverrun waitforcompletion protect singleton singletonkey unique exclusive nonconcurrent disallowconcurrent',
     noOverlap,
   ],
-  [
-    'concurrencypolicy',
-    (value) =>
-      String(value).toLowerCase() === 'forbid'
-        ? "Write overlap: 'queue', which starts the latest fire late as Kubernetes does, or overlap: 'skip'."
-        : policyHint('overlap', OVERLAP_WORDS, 'skip')(value),
-  ],
-  ['overlappolicy onoverlap overrun', policyHint('overlap', OVERLAP_WORDS, 'skip')],
+  ['concurrencypolicy overlappolicy onoverlap overrun', policyHint('overlap', OVERLAP_WORDS, 'skip')],
   ['allowoverlap concurrent allowconcurrent', (value) => `Write overlap: '${value === false ? 'skip' : 'allow'}'.`],
   ['maxinstances maxconcurrency parallelism maxrunning concurrencylimit workers', rename('concurrency')],
   ['queue', say("Write group: { name: 'reports', limit: 4 } for a limit that jobs share, or overlap: 'queue'.")],
@@ -153,7 +146,12 @@ export const JOB_ROWS: readonly Row[] = [
   ],
   ['data payload args arguments params body context meta metadata', rename('input')],
   ['inputschema validate validator parser', rename('schema')],
-  ['url uri endpoint webhook path', (value) => `Write http: { url: ${asCode(value)} } instead of a handler.`],
+  [
+    'path',
+    (value) =>
+      typeof value === 'string' && value.includes('://') ? 'Write http: { url: … }.' : `Write file: ${asCode(value)}.`,
+  ],
+  ['url uri endpoint webhook', (value) => `Write http: { url: ${asCode(value)} } instead of a handler.`],
   ['cmd exec script shellcommand', (value) => `Write command: [${asCode(value)}] instead of a handler.`],
   ['filename module', rename('file')],
   ['isolation sandbox thread', say("Write file: './task.js', isolate: 'thread' (or 'process').")],
@@ -163,7 +161,8 @@ export const JOB_ROWS: readonly Row[] = [
   ],
   ['exactlyonce idempotent', say("Write guarantee: 'exactly-once'.")],
   ['delivery semantics', rename('guarantee')],
-  ['gap wrap', say("Write it in cron: cron: { expression: '0 3 * * *', gap: 'skip' }.")],
+  ['gap', (value) => `Write cron: { expression: '…', gap: ${asCode(value)} }.`],
+  ['wrap', (value) => `Write cron: { expression: '…', wrap: ${asCode(value)} }.`],
   ['anchor phase', (value) => `Write every: { interval: '1h', anchor: ${asCode(value)} }.`],
   ['oldname previousname renamedfrom aliases', rename('was')],
   [
@@ -174,6 +173,19 @@ export const JOB_ROWS: readonly Row[] = [
   ['seconds', (value) => `Write every: ${inUnit(value, 's')}.`],
   ['minutes', (value) => `Write every: ${inUnit(value, 'm')}.`],
   ['hours', (value) => `Write every: ${inUnit(value, 'h')}.`],
+  ['oncalendar', say("Write cron: '0 3 * * *': systemd's calendar format is not a cron expression.")],
+  ['onunitactivesec onactivesec fixedratestring', rename('every')],
+  ['persistent', (value) => `Write misfire: '${value === false ? 'skip' : 'latest'}'.`],
+  ['randomizeddelaysec', inSeconds('jitter')],
+  ['fixedrate', (value) => `Write every: ${inUnit(value, 'ms')}.`],
+  [
+    'fixeddelay',
+    (value) => `Write every: ${inUnit(value, 'ms')}: due times do not depend on when the run before ended.`,
+  ],
+  ['initialdelay', say("Write start: '2027-01-01T00:00:00Z', the first instant at which it may be due.")],
+  ['teamsize teamconcurrency localconcurrency', rename('concurrency')],
+  ['hasseconds', say('Leave it out: an expression with six fields begins with seconds.')],
+  ['skipimmediate', say('Leave it out: a job does not run when the app starts, only at its due times.')],
   ['description label title', say('Leave it out: a job has a name and no description.')],
 ]
 

@@ -14,10 +14,12 @@ function find(rows: readonly Row[], name: string): Hint | undefined {
 
 /** The options that stand in `cronce({ … })`. */
 const APP_OPTIONS =
-  'store namespace app deployment lease claimahead drain holddown retireafter signals keepalive logger adopt'.split(' ')
+  'store namespace app deployment labels lease claimahead drain holddown retireafter signals keepalive logger adopt'.split(
+    ' ',
+  )
 /** The options that stand in `app.job(name, { … })`. */
 const JOB_OPTIONS =
-  'cron every at dst dialect days seed input overlap misfire retry timeout jitter pauseafter retention group guarantee unknownstep schema was file command http'.split(
+  'cron every at dst dialect days seed input overlap misfire retry timeout jitter pauseafter retention group guarantee unknownstep schema was on hosts file command http'.split(
     ' ',
   )
 

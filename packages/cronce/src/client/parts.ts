@@ -13,6 +13,10 @@ export interface ClientParts<Tx = unknown> {
   readonly emit: (event: CronceEvent) => void
   /** Is told of every change that was written: a store may forget it, and somebody must know it then. */
   readonly applied?: ((decision: Decision) => void) | undefined
+  /** The jobs that this process knows. */
+  readonly jobNames?: (() => readonly string[]) | undefined
+  /** Reports what is valid and probably not meant. */
+  readonly warn?: ((message: string) => void) | undefined
   /** The schema of a job that this process knows. */
   readonly inputSchemaOf?: ((job: string) => StandardSchema | undefined) | undefined
   /** The policies of a job that this process knows: they hold where a schedule says nothing. */

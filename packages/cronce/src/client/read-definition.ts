@@ -1,9 +1,11 @@
+import { type Placement, placedJob, placementText } from '../model/placement.ts'
 import type { Definition, Instant } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
 import { inSubject } from './in-subject.ts'
 import { readInput } from './read-input.ts'
 import { readName, readOwnName } from './read-name.ts'
 import { optionConflict, readFields, readInstant, readInteger } from './read-option.ts'
+import { readPlacement } from './read-placement.ts'
 import { POLICY_NAMES, readPolicy } from './read-policy.ts'
 import { readTrigger, TRIGGER_NAMES } from './read-trigger.ts'
 import type { NewSchedule, PolicyOptions, ScheduleOptions } from './schedule-options.ts'
@@ -22,6 +24,7 @@ export const SCHEDULE_NAMES = [
   'end',
   'limit',
   'tenant',
+  'on',
   ...TRIGGER_NAMES,
   ...POLICY_NAMES,
 ] as const satisfies readonly (keyof NewSchedule)[]
@@ -37,22 +40,40 @@ export function readDefinition(
   what: 'Job' | 'Schedule' = 'Schedule',
 ): ReadDefinition {
   const id = readOwnName('schedule', name)
-  return inSubject(what, id, () => readNamed(id, options, defaults))
+  return inSubject(what, id, () => readNamed(id, options, defaults, what))
 }
 
-function readNamed(id: string, options: ScheduleOptions | NewSchedule, defaults: PolicyOptions): ReadDefinition {
+function readNamed(
+  id: string,
+  options: ScheduleOptions | NewSchedule,
+  defaults: PolicyOptions,
+  what: 'Job' | 'Schedule',
+): ReadDefinition {
   const fields = readFields('', options, SCHEDULE_NAMES, "{ cron: '0 3 * * *' }")
   const trigger = readTrigger(id, fields)
   const { policy, warnings } = readPolicy({ ...readFields('', defaults, POLICY_NAMES, '{ retry: 3 }'), ...fields })
+  const on = readPlacement(fields.on)
+  const job = readOwnName('job', fields.job === undefined ? id : fields.job)
   const definition: Definition = {
-    job: readOwnName('job', fields.job === undefined ? id : fields.job),
+    job: on === undefined || what === 'Job' ? job : readOwnName('job', placeJob(job, on)),
     trigger,
     input: readInput(fields.input),
     policy,
     ...readWindow(fields, trigger),
     tenant: fields.tenant === undefined ? null : readName('tenant', fields.tenant),
+    ...(on === undefined ? {} : { on }),
   }
   return { definition, warnings: [...warnings, ...suspicionsOf(fields)] }
+}
+
+/** The job as the instances with the label have it: an instance asks for what is due by the names of its jobs. */
+function placeJob(job: string, on: Placement): string {
+  const [[label, values], ...more] = Object.entries(on) as [[string, readonly string[]]]
+  if (more.length === 0 && values.length === 1) return placedJob(job, label, values[0]!)
+  throw optionConflict(
+    `A schedule made at run time belongs to one label with one value, not to ${placementText(on)}.`,
+    "Name one label, such as on: { zone: 'a' }, or declare a job with this on and make the schedule for that job.",
+  )
 }
 
 /** More than any schedule lives to see. */

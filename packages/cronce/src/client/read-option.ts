@@ -3,7 +3,7 @@ import { parseDuration } from '../duration.ts'
 import { CronceError } from '../errors.ts'
 import { at } from '../trigger/at.ts'
 import { isSecret } from './as-code.ts'
-import { choiceMeant } from './choice-words.ts'
+import { choiceHint } from './choice-words.ts'
 import { durationMeant } from './duration-meant.ts'
 import { nameHint } from './option-hints.ts'
 import { spellDuration } from './spell-duration.ts'
@@ -93,8 +93,8 @@ export function readChoice<const Choice extends string>(
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
   const expected = `one of ${choices.join(', ')}`
-  const known = choiceMeant(path, value, choices)
-  if (known !== undefined) throw optionInvalid(path, value, expected, `Write ${nest(path, `'${known}'`)}.`)
+  const known = choiceHint(path, value, choices, (choice) => nest(path, `'${choice}'`))
+  if (known !== undefined) throw optionInvalid(path, value, expected, known)
   const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
   const written = choices.map((choice) => `'${choice}'`).join(', ')
   const hint = meant === undefined ? `Write one of ${written}.` : `Did you mean '${meant}'?`
@@ -107,9 +107,24 @@ export function readInstant(path: string, value: unknown): number {
     return at(value as Date | number | string).at
   } catch (cause) {
     const expected = 'a Date, epoch milliseconds, or an ISO text with Z or an offset'
-    throw optionInvalid(path, value, expected, `Write ${nest(path, "'2027-01-01T00:00:00Z'")}.`, cause)
+    throw optionInvalid(path, value, expected, `Write ${nest(path, `'${instantMeant(value)}'`)}.`, cause)
   }
 }
+
+/** `2027-01-01T12:00:00Z` for `2027-01-01 12:00`; the first of a year for what is no date. */
+function instantMeant(value: unknown): string {
+  const sample = '2027-01-01T00:00:00Z'
+  const written = typeof value === 'string' ? LOOSE_INSTANT.exec(value) : null
+  if (written === null) return sample
+  const [, date, time = '00:00', second = ':00', zone = 'Z'] = written
+  const sign =
+    zone.toUpperCase() === 'UTC' ? 'Z' : zone.replace(/^([+-]\d\d):?(\d\d)?$/, (_, h, m) => `${h}:${m ?? '00'}`)
+  const meant = `${date}T${time.padStart(5, '0')}${second}${sign}`
+  return Number.isNaN(Date.parse(meant)) ? sample : meant
+}
+
+const LOOSE_INSTANT =
+  /^\s*(\d{4}-\d\d-\d\d)(?:[T ]\s*(\d{1,2}:\d\d)(:\d\d)?(?:\.\d+)?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?)?\s*$/i
 
 export function readBoolean(path: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value
@@ -167,11 +182,8 @@ export function show(value: unknown): string {
     if (scheme !== undefined) return JSON.stringify(`${scheme}…`)
     return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value)
   }
-  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean') {
-    return String(value)
-  }
-  if (typeof value === 'bigint') return 'a bigint'
-  if (Array.isArray(value)) return 'an array'
+  if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -48,6 +48,19 @@ export function readTrigger(name: string, fields: Fields): TriggerData | null {
   return null
 }
 
+/** Refuses a trigger whose value is undefined, such as an unset variable: the job would never run. */
+export function demandTrigger(options: Readonly<Record<string, unknown>>): void {
+  if (TRIGGERS.some((trigger) => options[trigger] !== undefined)) return
+  const unset = TRIGGERS.find((trigger) => trigger in options)
+  if (unset !== undefined) throw unsetTrigger(unset, `leave out ${unset} if it runs only when triggered`)
+}
+
+export function unsetTrigger(option: string, otherwise: string): CronceError {
+  return new CronceError('OPTION_INVALID', `The option ${option} is undefined.`, {
+    hint: `Check the variable that it comes from, or ${otherwise}.`,
+  })
+}
+
 function readCron(name: string, fields: Fields): TriggerData {
   const { expression, options } = readCronSpec(fields)
   const trigger = parse(name, expression, options)
@@ -55,8 +68,21 @@ function readCron(name: string, fields: Fields): TriggerData {
   const hint =
     trigger.kind === 'cron' && trigger.timing === 'event'
       ? 'Do it where the application starts, or leave out cron and trigger the schedule there.'
-      : 'Look at the day and the month: 30 February does not come.'
+      : neverHint(trigger)
   throw optionInvalid('cron', expression, 'an expression that fires at some time', hint)
+}
+
+const MONTHS = 'January February March April May June July August September October November December'.split(' ')
+const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Names the date that does not come, where the day and the month are the reason. */
+function neverHint(trigger: ReturnType<typeof cron>): string {
+  const { days, months } = trigger.kind === 'cron' ? trigger.fields : { days: undefined, months: [] }
+  const day = days?.values[0]
+  const isLate = day !== undefined && months.every((month) => day > LONGEST[month - 1]!)
+  return isLate && months.length > 0
+    ? `Look at the day and the month: ${day} ${MONTHS[months[0]! - 1]} does not come.`
+    : 'Look at the day, the month and the year: no time from 1970 to 2199 satisfies all of them.'
 }
 
 /** The seed is stored only where `H` needs it: expressions without one are shared by all schedules that use them. */
@@ -96,6 +122,7 @@ function readCronSpec(fields: Fields): { readonly expression: string; readonly o
   if (typeof given === 'string') return { expression: given, options: beside }
   const sample = "{ expression: '0 3 * * *', tz: 'Europe/London' }"
   if (!isRecord(given)) {
+    if (Array.isArray(given)) throw optionInvalid('cron', given, 'one expression', SEVERAL)
     if (typeof given !== 'number') throw invalid('cron', given, 'an expression, or an object with one', "'0 3 * * *'")
     throw optionInvalid('cron', given, 'an expression', `Write every: '${given}ms' for an interval in milliseconds.`)
   }
@@ -106,6 +133,10 @@ function readCronSpec(fields: Fields): { readonly expression: string; readonly o
   if (twice === undefined) return { expression, options: { ...beside, ...(within as CronOptions) } }
   throw optionConflict(`The option ${twice} stands both in cron and beside it.`, 'Leave out one of them.')
 }
+
+const SEVERAL =
+  'Make a job for each expression, or a second schedule for the job: ' +
+  "app.schedules.create('evening', { job: 'report', cron: '0 18 * * *' })."
 
 /** Faster than this, the record of the fires would be all that the fleet does. */
 const FASTEST_MS = 10

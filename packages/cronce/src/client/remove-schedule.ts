@@ -38,8 +38,8 @@ async function removeOldNames<Tx>(
   if (names.length === 0) return
   for (const name of names) seen.add(name)
   const { schedules } = await readStore('load old names', () => parts.store.load(names))
-  // Also those of another app: it may have left the job to the app of this name.
-  const isBefore = (one: ScheduleState): boolean => isRenamedTo(one, state.id)
+  // An old name of another app is that of its own job.
+  const isBefore = (one: ScheduleState): boolean => isRenamedTo(one, state.id) && appOf(one) === appOf(state)
   for (const old of schedules.filter(isBefore)) {
     await removeOldNames(parts, old, command, seen)
     await changeAny(parts, old.id, (found, context) => {

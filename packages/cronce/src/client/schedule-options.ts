@@ -2,6 +2,7 @@ import type { Json } from '../model/json.ts'
 import type { Outcome } from '../model/outcome.ts'
 import type { Guarantee, MisfirePolicy, OverlapPolicy } from '../model/policy.ts'
 import type { CronOptions } from '../trigger/trigger.ts'
+import type { AnyInputs, InputIn } from './inputs.ts'
 
 type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
 
@@ -114,13 +115,29 @@ export interface WindowOptions {
   readonly tenant?: string | undefined
 }
 
+/** Labels that an instance must have, each with one value or a list of them: `{ role: 'db', zone: ['a', 'b'] }`. */
+export type OnLabels = Readonly<Record<string, string | readonly string[]>>
+
+/** Where it runs. */
+export interface PlacementOptions {
+  /**
+   * Only instances with these labels run it; while none is live, its fires wait. A schedule made at run time names one label with one
+   * value. @default any instance that has the job
+   */
+  readonly on?: OnLabels | undefined
+}
+
 /** A schedule as users write it. */
 export type ScheduleOptions = TriggerOptions &
   PolicyOptions &
-  WindowOptions & {
-    /** What the handler is given, as JSON of at most 64 KB. @default null */
-    readonly input?: Json | undefined
-  }
+  WindowOptions &
+  PlacementOptions &
+  InputOptions<Json | undefined>
+
+interface InputOptions<Input> {
+  /** What the handler is given, as JSON of at most 64 KB. @default null */
+  readonly input?: Input | undefined
+}
 
 /**
  * A schedule made at run time: it names the job that it is for.
@@ -128,10 +145,14 @@ export type ScheduleOptions = TriggerOptions &
  * @example
  * await app.schedules.put('report:ada', { job: 'report', cron: '0 8 * * MON', input: { to: 'ada' } })
  */
-export type NewSchedule = ScheduleOptions & {
-  /** The job that it runs. */
-  readonly job: string
-}
+export type NewSchedule<Inputs = AnyInputs, Job extends string = string> = TriggerOptions &
+  PolicyOptions &
+  WindowOptions &
+  PlacementOptions &
+  InputOptions<InputIn<Inputs, Job>> & {
+    /** The job that it runs. */
+    readonly job: Job
+  }
 
 /** A cron expression with its own options. */
 export interface CronSpec extends CronOptions {

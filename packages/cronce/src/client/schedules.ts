@@ -8,6 +8,7 @@ import { type BackfillAnswer, type BackfillOptions, backfill } from './backfill.
 import { type Changed, changeSchedule, scheduleNotFound } from './change-schedule.ts'
 import { type CreatedMany, type CreateManyOptions, createMany, type Entries } from './create-many.ts'
 import { type Delivered, type DeliverOptions, deliverFire } from './deliver.ts'
+import type { AnyInputs } from './inputs.ts'
 import { viewSchedule } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
@@ -43,13 +44,25 @@ export interface PauseOptions extends Authored {
 }
 
 /** Schedules: create, change, trigger, pause, resume, remove, backfill. */
-export interface Schedules<Tx = unknown> {
+export interface Schedules<Tx = unknown, Inputs = AnyInputs> {
   /** SCHEDULE_EXISTS if there is one of this name. In a transaction nothing is told to listeners, since it may not commit. */
-  create(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  create<Job extends string>(
+    name: string,
+    options: NewSchedule<Inputs, Job>,
+    inTransaction?: InTransaction<Tx>,
+  ): Promise<WrittenSchedule>
   /** Create it, or replace its definition; its pause, its counters and its open fires stay. */
-  put(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  put<Job extends string>(
+    name: string,
+    options: NewSchedule<Inputs, Job>,
+    inTransaction?: InTransaction<Tx>,
+  ): Promise<WrittenSchedule>
   /** SCHEDULE_NOT_FOUND if there is none. */
-  replace(name: string, options: NewSchedule, inTransaction?: InTransaction<Tx>): Promise<WrittenSchedule>
+  replace<Job extends string>(
+    name: string,
+    options: NewSchedule<Inputs, Job>,
+    inTransaction?: InTransaction<Tx>,
+  ): Promise<WrittenSchedule>
   /** Any number, in batches of 500. What is refused does not keep the others from being created. */
   createMany(entries: Entries, options?: CreateManyOptions): Promise<CreatedMany>
   /** SCHEDULE_NOT_FOUND if there is none. */

@@ -1,4 +1,5 @@
 import { CronceError } from '../errors.ts'
+import { isPromise } from '../model/is-promise.ts'
 import { copyJson, type Json } from '../model/json.ts'
 
 /** What a validation library offers under https://standardschema.dev: as much of it as is used here. */
@@ -36,15 +37,20 @@ export type Validated<Output> =
  * before each run, which is given the schema's output: the schema may have changed between. Nothing given is stored as `null`,
  * and a schema may call it either `undefined` or `null`.
  */
-export async function validateInput<Schema extends StandardSchema>(
-  schema: Schema,
-  value: Json,
-): Promise<Validated<InferOutput<Schema>>> {
-  const { validate } = schema['~standard']
-  let result = await validate(copyJson(value) ?? undefined)
-  if (result.issues !== undefined && value === null) result = await validate(null)
-  if (result.issues === undefined) return { ok: true, value: result.value }
-  return { ok: false, message: describeIssues(result.issues) }
+export function validateInput<Schema extends StandardSchema>(schema: Schema, value: Json): Judged<InferOutput<Schema>> {
+  return judge(schema, copyJson(value) ?? undefined)
+}
+
+/** A promise only if the schema answers with one. */
+type Judged<Output> = Validated<Output> | Promise<Validated<Output>>
+
+function judge(schema: StandardSchema, value: Json | undefined): Judged<unknown> {
+  const read = (result: SchemaResult<unknown>): Judged<unknown> => {
+    if (result.issues === undefined) return { ok: true, value: result.value }
+    return value === undefined ? judge(schema, null) : { ok: false, message: describeIssues(result.issues) }
+  }
+  const answer = schema['~standard'].validate(value)
+  return isPromise(answer) ? answer.then(read) : read(answer)
 }
 
 /** Throws INPUT_INVALID with what the schema says. */

@@ -74,6 +74,14 @@ const FIXED: Readonly<Record<string, readonly [offset: string, zone: string]>> =
 /** Three letters that are zones with daylight saving time of their own, or have none. */
 const CLEAR = ['UTC', 'GMT', 'CET', 'EET', 'MET', 'WET', 'UCT']
 
+/** What most people mean by an abbreviation that the zone database reads as another zone. */
+const COMMON: Readonly<Record<string, string>> = {
+  AST: 'America/Halifax',
+  BST: 'Europe/London',
+  NST: 'America/St_Johns',
+  SST: 'Pacific/Pago_Pago',
+}
+
 function zoneSuspicion(tz: unknown): string | null {
   if (typeof tz !== 'string') return null
   const upper = tz.toUpperCase()
@@ -94,6 +102,13 @@ function zoneSuspicion(tz: unknown): string | null {
   }
   if (!/^[A-Z]{3}$/.test(upper) || CLEAR.includes(upper)) return null
   const zone = new Intl.DateTimeFormat('en', { timeZone: tz }).resolvedOptions().timeZone
+  const common = Object.hasOwn(COMMON, upper) ? COMMON[upper] : undefined
+  if (common !== undefined) {
+    return (
+      `The option tz is ${asCode(tz)}, an abbreviation with several meanings: here it is ${zone}. ` +
+      `Write tz: '${common}', or tz: '${zone}' if that is meant. (ZONE_SUSPICIOUS)`
+    )
+  }
   return (
     `The option tz is ${asCode(tz)}, an abbreviation with several meanings: here it is ${zone}. ` +
     `Write tz: '${zone}' if that is meant, or the IANA name of the zone. (ZONE_SUSPICIOUS)`
@@ -119,8 +134,11 @@ function cronSuspicion(options: unknown): string | null {
   const fields = expression.trim().split(/\s+/)
   if (fields.length < 5 || fields.length > 7) return null
   const asGiven = (name: string): unknown => fieldAt(options, name) ?? fieldAt(cron, name)
-  const isDefault = asGiven('dialect') === undefined && asGiven('days') === undefined
-  return everyMinute(expression, fields) ?? (isDefault ? eitherDay(expression, fields) : null)
+  const found = everyMinute(expression, fields)
+  // A dialect or a rule for days that is written out says what is meant.
+  if (found !== null || asGiven('dialect') !== undefined) return found
+  const days = asGiven('days') === undefined ? eitherDay(expression, fields) : null
+  return days ?? quartzWeekday(expression, fields) ?? unevenStep(expression, fields)
 }
 
 /** `* 3 * * *` for `0 3 * * *`. */
@@ -134,6 +152,45 @@ function everyMinute(expression: string, fields: readonly string[]): string | nu
     `The option cron is ${asCode(expression)}, which is due every minute from ${clock}:00 to ${clock}:59. ` +
     `Write ${asCode(once)} for once a day, or '0-59' as the minute if it is meant. (CRON_SUSPICIOUS)`
   )
+}
+
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** `0 0 12 ? * 2 2027` was written for Quartz, whose weekdays count from 1 for Sunday. */
+function quartzWeekday(expression: string, fields: readonly string[]): string | null {
+  const weekday = fields[5]
+  if (weekday === undefined || (fields.length === 6 && !fields.includes('?'))) return null
+  const number = Number(/^[1-7]/.exec(weekday)?.[0] ?? 0)
+  if (number === 0) return null
+  const named = weekday.replaceAll(/(?<![#/\d])[1-7](?!\d)/g, (digit) =>
+    WEEKDAYS[Number(digit) - 1]!.slice(0, 3).toUpperCase(),
+  )
+  return (
+    `The option cron is ${asCode(expression)}: ${number} is ${WEEKDAYS[number % 7]} here, and ${WEEKDAYS[number - 1]} in ` +
+    `Quartz and EventBridge. Write ${named}, or dialect: 'quartz', or dialect: 'default' if it is meant. (CRON_SUSPICIOUS)`
+  )
+}
+
+/** The fields in which a step is taken for an interval: how many values each has, when it starts again, its unit. */
+const STEPPED = [
+  ['second', 60, 'minute', 's'],
+  ['minute', 60, 'hour', 'm'],
+  ['hour', 24, 'day', 'h'],
+] as const
+
+/** `*\/45 * * * *` is due 45 minutes after the hour, and 15 minutes later. */
+function unevenStep(expression: string, fields: readonly string[]): string | null {
+  const times = fields.length === 5 ? ['0', ...fields] : fields
+  for (const [at, [name, size, cycle, unit]] of STEPPED.entries()) {
+    const step = Number(/^(?:\*|0)\/(\d+)$/.exec(times[at]!)?.[1] ?? 1)
+    if (size % step === 0) continue
+    const last = Math.floor((size - 1) / step) * step
+    return (
+      `The option cron is ${asCode(expression)}, whose step starts again every ${cycle}: after ${name} ${last} comes ${name} 0. ` +
+      `Write every: '${step}${unit}' for a steady interval, or '0-${size - 1}/${step}' as the ${name} if it is meant. (CRON_SUSPICIOUS)`
+    )
+  }
+  return null
 }
 
 /** `0 0 1 * MON` is due on the first of the month, and on each Monday. */

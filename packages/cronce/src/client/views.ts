@@ -24,6 +24,8 @@ export interface ScheduleView {
   readonly limit: number | null
   readonly fired: number
   readonly tenant: string | null
+  /** The labels that an instance must have to run it, each with its possible values; `null`: any that has the job. */
+  readonly on: Readonly<Record<string, readonly string[]>> | null
   /** The app whose code declares it; `null`: it was made by a client. */
   readonly app: string | null
   /** How often it was defined. */
@@ -182,6 +184,8 @@ export interface InstanceView {
   /** Jobs it can run. */
   readonly jobs: readonly string[]
   readonly host: string
+  /** Its labels besides `host`. */
+  readonly labels: Readonly<Record<string, string>>
   readonly pid: number
   readonly version: string
   /** Version of its time zone data. */

@@ -43,20 +43,22 @@ export async function writeSchedule<Tx>(
   )
   // A definition creates nothing with a nonce and removes nothing.
   if (changed.kind === 'exists' || changed.state === null) throw new Error('A definition leaves a schedule behind.')
+  for (const warning of unknown) parts.warn?.(warning)
   return { ...viewSchedule(changed.state), warnings: [...warnings, ...unknown] }
 }
 
 /** A misspelt job would wait for ever without a word. Not an error: its instances may be about to start. */
 async function warnOfJob<Tx>(
-  { store, defaultsOf }: ClientParts<Tx>,
+  { store, jobNames }: ClientParts<Tx>,
   job: string,
   { tx }: InTransaction<Tx>,
 ): Promise<readonly string[]> {
   // In somebody's transaction nothing is asked that is not needed.
-  if (defaultsOf?.(job) !== undefined || tx !== undefined) return []
+  const own = jobNames?.() ?? []
+  if (own.includes(job) || tx !== undefined) return []
   const { instances } = await readStore('list instances', () => store.listInstances({ ended: 0 }))
   const live = instances.filter(({ state }) => state === 'live' || state === 'draining')
-  const known = [...new Set(live.flatMap(({ jobs }) => jobs))]
+  const known = [...new Set([...own, ...live.flatMap(({ jobs }) => jobs)])]
   if (known.length === 0 || known.includes(job)) return []
   const meant = didYouMean(job, known)
   const unknown = `No live instance has the job ${JSON.stringify(job)}`

@@ -55,6 +55,8 @@ export class Core<Tx = unknown> {
   claims = 0
   /** Numbers of the claims that were sent and not answered yet. */
   readonly claiming = new Set<number>()
+  /** Exactly-once jobs that a run of this instance ended without a transaction. */
+  readonly untransacted = new Set<string>()
   readonly failing: FailingSchedules
   readonly fullLimits: FullLimits
   readonly plannedStarts: PlannedStarts

@@ -1,3 +1,4 @@
+import { OWN_FRAME } from '../errors.ts'
 import { cut, LIMITS } from '../model/limits.ts'
 import type { ErrorRecord } from '../model/record.ts'
 
@@ -49,14 +50,13 @@ function stackOf(error: Error): string {
   return texts.join('\n')
 }
 
-/** A frame of this library, or of Node.js. */
-const NOT_THEIRS =
-  /^ {4}at (?:new Promise \(<anonymous>\)$|async Promise\.\w+ \(index \d+\)$|.*(?:[\\/]cronce[\\/](?:dist|src)[\\/]|\bnode:))/
+/** A frame of Node.js. */
+const OF_NODE = /^ {4}at (?:new Promise \(<anonymous>\)$|async Promise\.\w+ \(index \d+\)$|.*\bnode:)/
 
 /** Without the frames at its end that lead from the engine to the handler: they are the same in every error. */
 function withoutCallers(stack: string): string {
   const lines = stack.split('\n')
-  const kept = lines.findLastIndex((line) => !NOT_THEIRS.test(line)) + 1
+  const kept = lines.findLastIndex((line) => !OWN_FRAME.test(line) && !OF_NODE.test(line)) + 1
   // An error of the library's own, with no frame of the application: all of it may help.
   return lines.slice(0, kept).some((line) => line.startsWith('    at ')) ? lines.slice(0, kept).join('\n') : stack
 }

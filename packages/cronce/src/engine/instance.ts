@@ -1,3 +1,4 @@
+import { isExclusive, SLOT_JOB } from '../model/exclusive-jobs.ts'
 import type { Decision, StartedRun } from '../policy/decision.ts'
 import type { HeldRun, WatchHint } from '../store/store.ts'
 import { claimFire, type Wanted } from './claim/claim-fire.ts'
@@ -116,10 +117,12 @@ export class Instance<Tx = unknown> {
     })
   }
 
-  /** The jobs of the runs that this instance is executing, one entry for each run. Not the work of locks and elections. */
+  /** The jobs, and tasks of node-cron, that this instance is executing, one entry for each run. Not the work of locks and elections. */
   get runningJobs(): readonly string[] {
-    const jobs = this.#core.runs.all().filter(({ exclusive }) => exclusive === null)
-    return jobs.map(({ started }) => started.record.job)
+    const records = this.#core.runs.all().map(({ started }) => started.record)
+    return records
+      .filter(({ job }) => !isExclusive(job))
+      .map(({ job, schedule }) => (job === SLOT_JOB ? schedule : job))
   }
 
   /** What this instance is doing, for gauges. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
+import type { Labels } from '../model/placement.ts'
 import type { LogLine } from '../model/record.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { StartedRun } from '../policy/decision.ts'
@@ -97,6 +98,8 @@ export interface EngineSettings {
   /** Whether the deployment has an id of its own; otherwise it is the hash of what this process declares. */
   readonly isExplicit: boolean
   readonly host: string
+  /** With `host`. */
+  readonly labels: Labels
   readonly pid: number
   readonly version: string
   readonly zoneData: string
@@ -119,6 +122,8 @@ export interface EngineSettings {
   readonly stuckMs: number
   /** Schedules that the code declares. */
   readonly declared: readonly Declared[]
+  /** Names that stand for the schedules of all hosts: see `everyHost`. */
+  readonly families: readonly string[]
 }
 
 export interface Declared {

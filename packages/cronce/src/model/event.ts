@@ -63,6 +63,10 @@ export type CronceEvent =
   | ({ readonly type: 'run.stuck'; readonly runningMs: number } & AboutRun)
   /** It ignored its signal: it is over for the fleet, but may still be computing here. */
   | ({ readonly type: 'run.overran' } & AboutRun)
+  /** Its transaction has settled the fire as succeeded, and its handler threw afterwards. It is not run again. */
+  | ({ readonly type: 'run.failedLate'; readonly error: ErrorRecord } & AboutRun)
+  /** Its job is exactly-once, and it ended without a transaction. Emitted once for each job and instance. */
+  | ({ readonly type: 'run.untransacted' } & AboutRun)
   /** It was overtaken: what it wanted to write was refused. */
   | ({ readonly type: 'run.fenced'; readonly refused: 'settle' | 'once' | 'transaction' | 'progress' } & AboutRun)
   /** Its instance died; this is the run that was lost. */
@@ -181,6 +185,8 @@ const TYPES = {
   'run.cancelled': true,
   'run.stuck': true,
   'run.overran': true,
+  'run.failedLate': true,
+  'run.untransacted': true,
   'run.fenced': true,
   'run.lost': true,
   'lease.doubted': true,

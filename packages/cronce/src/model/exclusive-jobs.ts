@@ -7,6 +7,8 @@ export const LEADER_JOB = 'cronce:leader'
 export const ONCE_JOB = 'cronce:once'
 /** Of the coordinator: node-cron runs it. */
 export const SLOT_JOB = 'cronce:node-cron'
+/** The schedule of a task is called so, and by the name of the task. */
+export const SLOT_PREFIX = 'node-cron:'
 
 /** Whether what happens to runs of this job is told to somebody who called for it. */
 export function isExclusive(job: string): boolean {

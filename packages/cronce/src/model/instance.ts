@@ -1,3 +1,4 @@
+import type { Labels } from './placement.ts'
 import type { Instant } from './schedule.ts'
 
 /** One running process, as the others see it. Its id is made at random when it starts, and again when it was declared dead. */
@@ -8,6 +9,8 @@ export interface InstanceRecord {
   /** Jobs it can run. */
   readonly jobs: readonly string[]
   readonly host: string
+  /** Its labels besides `host`, if it has any. */
+  readonly labels?: Labels
   readonly pid: number
   readonly version: string
   /** Version of its time zone data. */

@@ -4,6 +4,7 @@ export type { TriggerData }
 
 import type { Json } from './json.ts'
 import type { StartCause } from './outcome.ts'
+import type { Placement } from './placement.ts'
 import type { PolicyChoices } from './policy.ts'
 
 /** Epoch milliseconds, always whole. */
@@ -23,6 +24,8 @@ export interface Definition {
   readonly limit: number | null
   /** Whose data it is, so that it can be exported and erased. */
   readonly tenant: string | null
+  /** The labels that an instance must have to run it. Absent: any instance that has the job. */
+  readonly on?: Placement
 }
 
 /** Who may change the definition. `number`: of the app's deployment that defined it; see `policy/deploy/deployment.ts`. */

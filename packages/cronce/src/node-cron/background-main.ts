@@ -1,4 +1,4 @@
-/** What the process of a background task runs: the function `task` of the file that it is told. */
+/** What the process of a background task runs: the function `task` of the given file. */
 import type { Run } from '../run/run.ts'
 import type { BackgroundOrder } from './background-order.ts'
 import { loadBackgroundTask } from './load-background-task.ts'

@@ -28,7 +28,7 @@ export class BackgroundTask extends Task {
   }
 
   async start(): Promise<void> {
-    // A file that is missing is told now, and not at night.
+    // Report a missing file now, not at the first slot.
     resolveTask(this.name, { file: this.#file })
     this.begin()
   }

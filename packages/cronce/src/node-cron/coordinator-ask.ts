@@ -3,7 +3,7 @@ import type { Instance } from '../engine/instance.ts'
 import type { RunHandle } from '../engine/parts.ts'
 import type { Begun } from '../engine/run/exclusive-run.ts'
 import { CronceError } from '../errors.ts'
-import { SLOT_DEFINITION, type SlotKey, scheduleOf } from './coordinator-key.ts'
+import { type SlotKey, type SlotRule, scheduleOf, slotDefinition } from './coordinator-key.ts'
 import type { ResolvedCoordinatorOptions } from './coordinator-options.ts'
 import { OpenSlot, outlasted } from './coordinator-slot.ts'
 import { within } from './within.ts'
@@ -19,6 +19,8 @@ export type Answer =
       readonly settled: Promise<void>
     }
   | { readonly verdict: Refused }
+  /** The app is being stopped: nothing is begun here any more. */
+  | { readonly verdict: 'stopping' }
 
 export interface Asking {
   readonly parts: ExclusiveParts
@@ -27,17 +29,24 @@ export interface Asking {
   readonly engine: () => Promise<Instance>
 }
 
+/** What is asked for. */
+export interface AskedSlot extends SlotKey {
+  readonly expected: SlotRule['expected']
+  /** This process has declared the schedule of the task before. */
+  readonly isKnown: boolean
+}
+
 /** `early`: so far ahead of the store's clock. */
 type Tried = Answer | { readonly verdict: 'early'; readonly byMs: number }
 
 /** One question of node-cron's. It stops counting when its time is up, whatever becomes of it. */
 interface Question {
-  readonly key: SlotKey
+  readonly key: AskedSlot
   isOver: boolean
 }
 
-/** Ask for a slot, in bounded time: a slot that is nobody's yet is ours then, for ever. Throws if that can't be said. */
-export async function askForSlot(asking: Asking, key: SlotKey): Promise<Answer> {
+/** Ask for a slot, in bounded time: a slot that is free becomes ours for good. Throws if the store does not answer. */
+export async function askForSlot(asking: Asking, key: AskedSlot): Promise<Answer> {
   const { parts, options } = asking
   let until = parts.mono() + options.timeoutMs
   let waitedMs = 0
@@ -50,7 +59,7 @@ export async function askForSlot(asking: Asking, key: SlotKey): Promise<Answer> 
     if (tried.verdict !== 'early') return tried
     waitedMs += tried.byMs
     if (waitedMs > options.aheadMs) throw tooEarly(key, tried.byMs)
-    // Nothing begins before its time by the store's clock, so whoever is ahead waits: that is no reason to be refused.
+    // Nothing starts before its time by the store's clock. A process whose clock is ahead waits; it is not refused.
     until += tried.byMs
     await parts.sleep(tried.byMs, NEVER)
   }
@@ -61,21 +70,26 @@ const NEVER = new AbortController().signal
 async function trySlot(asking: Asking, question: Question): Promise<Tried> {
   const engine = await asking.engine()
   const { key } = question
+  const { isExclusive } = asking.options
   const granted = Promise.withResolvers<OpenSlot>()
   const wanted = {
-    ...{ schedule: scheduleOf(key.name), definition: SLOT_DEFINITION, dueAt: key.dueAt, nonce: '' },
-    beside: !asking.options.isExclusive,
+    ...{ schedule: scheduleOf(key.name), dueAt: key.dueAt, nonce: '', beside: !isExclusive },
+    definition: slotDefinition({ isExclusive, expected: key.expected }),
+    // Declared once by each process: processes with different options must not change it with every slot.
+    keepsDefinition: key.isKnown,
   }
   if (question.isOver) throw tooLate(key)
   const begun = await engine.take(wanted, 'section', (handle) => holdSlot(asking, question, handle, granted.resolve))
+  if (begun.kind === 'unable' && engine.stopping) return { verdict: 'stopping' }
   if (begun.kind !== 'begun') return refusalOf(begun, key)
   const settled = begun.ended.then(
     () => {},
     () => {},
   )
   const slot = await Promise.race([granted.promise, settled])
+  if (slot === undefined && engine.stopping) return { verdict: 'stopping' }
   if (slot === undefined) throw unable(key)
-  // Whoever asked has gone between the two, so nobody would ever say that it is complete.
+  // The caller gave up between the two, so no call would ever say that it is complete.
   if (question.isOver) slot.giveUp(tooLate(key))
   return { verdict: 'run', slot, settled }
 }
@@ -133,7 +147,7 @@ function tooEarly(key: SlotKey, byMs: number): CronceError {
 
 function unable(key: SlotKey): CronceError {
   return new CronceError('LEASE_LOST', `${about(key)} can't be begun here now.`, {
-    hint: 'The app stops, is drained, or has not heard from the store for too long; another process runs the slot.',
+    hint: 'The app is drained, or has not heard from the store for too long; another process runs the slot.',
   })
 }
 

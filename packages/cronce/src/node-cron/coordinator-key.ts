@@ -1,8 +1,10 @@
+import { expectedInput } from '../client/expected-rule.ts'
 import { readName } from '../client/read-name.ts'
 import { optionInvalid } from '../client/read-option.ts'
-import { SLOT_JOB } from '../model/exclusive-jobs.ts'
+import { SLOT_JOB, SLOT_PREFIX } from '../model/exclusive-jobs.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Definition } from '../model/schedule.ts'
+import type { TriggerData } from '../trigger/trigger.ts'
 
 /** A slot of a task, as all processes of a fleet call it. */
 export interface SlotKey {
@@ -10,7 +12,6 @@ export interface SlotKey {
   readonly dueAt: number
 }
 
-const PREFIX = 'node-cron:'
 const NAME_LIMIT = 180
 /** `2026-06-17T03:00:00.000Z`: always so long, whatever the task is called, so it is looked for from the end. */
 const SLOT_LENGTH = 24
@@ -35,24 +36,39 @@ export function keyOf({ name, dueAt }: SlotKey): string {
 
 /** What is on record about a task. */
 export function scheduleOf(name: string): string {
-  return PREFIX + name
+  return SLOT_PREFIX + name
 }
 
+/** What a coordinator knows about the slots of a task. */
+export interface SlotRule {
+  /** No two slots run at the same time in the fleet. */
+  readonly isExclusive: boolean
+  /** When node-cron should ask; `null`: it is not known. */
+  readonly expected: TriggerData | null
+}
+
+/** More slots at a time than a schedule may have open. */
+const UNLIMITED = 1_000
+
 /**
- * Without a trigger, of a job that nobody has: node-cron says when a slot has come, and runs it. At most once, since it asks
- * nobody a second time. It contains no option, so that processes with different ones do not change it to and fro.
+ * Without a trigger, for a job that no instance has: node-cron says when a slot has come, and runs it. At most once, since it does not
+ * ask a second time.
  */
-export const SLOT_DEFINITION: Definition = {
-  job: SLOT_JOB,
-  trigger: null,
-  input: null,
-  policy: {
-    guarantee: 'at-most-once',
-    // Whoever asks for what is longer ago has a clock that is far behind. Records are kept a day longer than this at least.
-    misfire: { ...DEFAULT_POLICY.misfire, windowMs: HOUR_MS },
-  },
-  start: null,
-  end: null,
-  limit: null,
-  tenant: null,
+export function slotDefinition({ isExclusive, expected }: SlotRule): Definition {
+  return {
+    job: SLOT_JOB,
+    trigger: null,
+    input: expectedInput(expected) ?? null,
+    policy: {
+      guarantee: 'at-most-once',
+      // Not enforced by it, but read by `cronce fires --verify`.
+      overlap: isExclusive ? DEFAULT_POLICY.overlap : { kind: 'allow', limit: UNLIMITED },
+      // A process that asks for an older slot has a clock that is far behind. Records are kept at least a day longer than this.
+      misfire: { ...DEFAULT_POLICY.misfire, windowMs: HOUR_MS },
+    },
+    start: null,
+    end: null,
+    limit: null,
+    tenant: null,
+  }
 }

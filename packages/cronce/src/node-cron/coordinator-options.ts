@@ -1,7 +1,7 @@
 import type { CronceOptions } from '../app/options.ts'
 import { optionInvalid, readChoice, readDuration, readFields } from '../client/read-option.ts'
 import type { Duration } from '../client/schedule-options.ts'
-import type { TaskRegistry } from './undistributed.ts'
+import type { TaskRegistry } from './registered-tasks.ts'
 
 /** Options of `runCoordinator()`. */
 export interface CoordinatorOptions {
@@ -30,8 +30,9 @@ export interface CoordinatorOptions {
    */
   readonly longest?: Duration | undefined
   /**
-   * node-cron itself (its default export): when the first slot is asked for, tasks that are not `distributed`, and so run in every
-   * process, are named in a warning. @default none
+   * node-cron itself (its default export). With it, failures of all `distributed` tasks are on record, as with `watch`; `cronce list`
+   * shows when they are due next; and tasks that are not `distributed`, and so run in every process, are named in a warning when the
+   * first slot is asked for. @default none
    */
   readonly cron?: TaskRegistry | undefined
 }

@@ -43,7 +43,7 @@ export class OpenSlot implements Slot {
     else this.#resolvers.reject(this.#error.thrown)
   }
 
-  /** Nobody will say that it is complete. */
+  /** No call will say that it is complete. */
   giveUp(error: unknown): void {
     this.#resolvers.reject(error)
   }
@@ -51,7 +51,7 @@ export class OpenSlot implements Slot {
 
 export function outlasted({ name, dueAt }: SlotKey, longestMs: number): CronceError {
   const slot = new Date(dueAt).toISOString()
-  return new CronceError('RUN_TIMEOUT', `Nobody said within ${longestMs} ms that ${name} of ${slot} has ended.`, {
+  return new CronceError('RUN_TIMEOUT', `${name} of ${slot} was not reported as complete within ${longestMs} ms.`, {
     hint: 'Raise longest if the task takes so long; a task that is stopped in its random delay never ends.',
   })
 }

@@ -3,11 +3,12 @@ import type { Client } from '../client/client.ts'
 import { describeError } from '../engine/describe-error.ts'
 import { CronceError } from '../errors.ts'
 import type { SlotKey } from './coordinator-key.ts'
-import { type TaskRegistry, undistributedWords } from './undistributed.ts'
+import type { TaskRegistry } from './registered-tasks.ts'
+import { undistributedWords } from './undistributed.ts'
 
 /** What the owner of the tasks should know, told once in a while. */
 export interface Warnings {
-  /** Somebody in this process wants to know whether to run it. */
+  /** A task of this process has asked whether to run it. */
   asked(key: SlotKey): void
   notStarted(error: unknown): void
 }
@@ -15,7 +16,7 @@ export interface Warnings {
 /** A clock that differs more makes slots late, or makes their processes wait. */
 const OFFSET_MS = 100
 const LOOK_MS = 600_000
-/** So many names are remembered; a process with more tasks is warned a little less often. */
+/** How many names are remembered; a process with more tasks warns less often. */
 const NAMES = 10_000
 
 export function coordinatorWarnings(
@@ -61,7 +62,7 @@ export function coordinatorWarnings(
       remember(key)
       if (mono() - lookedAt < LOOK_MS) return
       lookedAt = mono()
-      // A store that does not answer is told by those who need it.
+      // The calls that need the store report that it does not answer.
       lookAtClock().catch(() => {})
     },
     notStarted(error) {

@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Cronce, cronce } from '../app/cronce.ts'
 import { type ExclusiveParts, exclusivePartsOf } from '../app/exclusive.ts'
+import { storeSource } from '../app/open-store.ts'
+import { surround, surroundingsOf } from '../app/surroundings.ts'
 import { optionInvalid } from '../client/read-option.ts'
 import type { Instance } from '../engine/instance.ts'
 import { CronceError } from '../errors.ts'
 import type { StoreSource } from '../store/store.ts'
-import { askForSlot, type Refused } from './coordinator-ask.ts'
+import { type AskedSlot, askForSlot, type Refused } from './coordinator-ask.ts'
 import { keyOf, parseKey, type SlotKey } from './coordinator-key.ts'
 import {
   type CoordinatorOptions,
@@ -16,13 +18,14 @@ import {
 import type { OpenSlot, Slot } from './coordinator-slot.ts'
 import { coordinatorWarnings, type Warnings } from './coordinator-warnings.ts'
 import { type SlotContext, slotOfContext, type WatchedTask } from './coordinator-watch.ts'
+import { asksCoordinator, registeredTasks, ruleOf } from './registered-tasks.ts'
 import { within } from './within.ts'
 
 /** What node-cron asks: give it to `cron.setRunCoordinator` before tasks are made, or to a task as `runCoordinator`. */
 export interface Coordinator {
-  /** Whether this process is to run the slot. One process of the fleet is told so, ever. */
+  /** Whether this process runs the slot. It answers `true` to one process of the fleet, once. */
   shouldRun(key: string, ttlMs: number): Promise<boolean>
-  /** The run has ended. Resolves when that is on record, or the store did not answer in time: then it is told later. */
+  /** The run has ended. Resolves when that is on record, or when the store did not answer in time; then it is recorded later. */
   onComplete(key: string): Promise<void>
   /** Resolves when slots can be asked for. Before, `shouldRun` waits for it as long as it may. */
   ready(): Promise<void>
@@ -41,8 +44,11 @@ export interface Coordinator {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** `run`: here. `error`: nobody knows, so not here. `not-designated`: by its environment this process runs nothing. */
-export type Verdict = 'run' | Refused | 'not-designated' | 'error'
+/**
+ * `run`: here. `error`: the store did not say, so not here. `not-designated`: by its environment this process runs nothing. `stopping`:
+ * the coordinator or its app is being stopped, or was.
+ */
+export type Verdict = 'run' | Refused | 'not-designated' | 'stopping' | 'error'
 
 /** Whether this process runs the slot of a task. */
 export interface Decision extends SlotKey {
@@ -66,8 +72,10 @@ export function runCoordinator(source: unknown, options?: unknown): Coordinator 
   return makeCoordinator(source, options, () => true)
 }
 
-/** It declares nothing, so it must not be taken for another deployment of an app that does: nobody calls theirs so. */
+/** It declares nothing, so it must not be taken for a deployment of an app that does: no user's app has this name. */
 const OWN_APP = 'cronce/node-cron/coordinator'
+/** How many names of tasks are remembered; a process with more declares their schedules again now and then. */
+const MOST_DECLARED = 10_000
 
 /** `mayRun`: whether this process is one of those that run anything at all. May throw. */
 export function makeCoordinator(source: unknown, options: unknown, mayRun: () => boolean): Coordinator {
@@ -79,9 +87,16 @@ export function makeCoordinator(source: unknown, options: unknown, mayRun: () =>
   if (typeof source === 'function' || (typeof source === 'object' && source !== null && !('open' in source)))
     throw optionInvalid('app', source, 'an app or a store', "Write runCoordinator(app) or runCoordinator('redis://…').")
   const resolved = resolveCoordinatorOptions(options, true)
-  const own = { keepAlive: false, ...resolved.ownApp, app: OWN_APP, store: source as StoreSource }
+  const own = { keepAlive: false, ...resolved.ownApp, app: OWN_APP, store: coordinatorSource(source as StoreSource) }
   const app = cronce(own)
   return new SlotCoordinator({ app, parts: exclusivePartsOf(app)!, isOwn: true }, resolved, mayRun)
+}
+
+/** The same store, for an app that says what it is for when it starts. */
+function coordinatorSource(given: StoreSource): StoreSource {
+  const source = storeSource(given)
+  const own: StoreSource = { name: source.name, open: (options) => source.open(options) }
+  return surround(own, { ...surroundingsOf(source), purpose: 'coordinator of node-cron' })
 }
 
 interface Owner {
@@ -104,8 +119,13 @@ class SlotCoordinator implements Coordinator {
   /** By key. */
   readonly #open = new Map<string, { readonly slot: OpenSlot; readonly settled: Promise<void> }>()
   readonly #listeners = new Set<(decision: Decision) => void>()
-  readonly #counts = { run: 0, taken: 0, overlap: 0, paused: 0, 'not-designated': 0, error: 0 }
+  readonly #counts = { run: 0, taken: 0, overlap: 0, paused: 0, 'not-designated': 0, stopping: 0, error: 0 }
+  /** Tasks whose failures are put on record. */
+  readonly #watched = new WeakSet<WatchedTask>()
+  /** Names of tasks whose schedules this process has declared. */
+  readonly #declared = new Set<string>()
   #starting: Promise<void> | null = null
+  #wasStarted = false
   #isClosed = false
 
   constructor(owner: Owner, options: ResolvedCoordinatorOptions, mayRun: () => boolean) {
@@ -117,7 +137,7 @@ class SlotCoordinator implements Coordinator {
     if (owner.isOwn) void this.#start().catch(() => {})
   }
 
-  // Not async: what is entered here counts for whoever awaits the answer, and so for the function that runs then.
+  // Not async: the context that is entered here must hold in the caller that awaits the answer, and in the function that runs then.
   shouldRun(key: string, _ttlMs: number): Promise<boolean> {
     const held: Held = { slot: null }
     this.#held.enterWith(held)
@@ -148,6 +168,8 @@ class SlotCoordinator implements Coordinator {
   }
 
   watch<Task extends WatchedTask>(task: Task): Task {
+    if (this.#watched.has(task)) return task
+    this.#watched.add(task)
     task.on('execution:failed', (context) => {
       const key = slotOfContext({ ...context, task })
       if (key !== null) this.#open.get(keyOf(key))?.slot.fail(context.execution?.error)
@@ -190,14 +212,16 @@ class SlotCoordinator implements Coordinator {
     try {
       slotKey = parseKey(key)
       if (!this.#mayRun()) return tell('not-designated')
+      if (this.#isStopping()) return tell('stopping')
       this.#warnings.asked(slotKey)
       const asking = { parts: this.#owner.parts, options: this.#options, engine: () => this.#engine() }
-      const answer = await askForSlot(asking, slotKey)
+      const answer = await askForSlot(asking, this.#meet(slotKey))
+      this.#remember(slotKey)
       if (answer.verdict !== 'run') return tell(answer.verdict)
       const { slot, settled } = answer
       held.slot = slot
       this.#open.set(key, answer)
-      // Also if nobody says that it is complete: nothing waits for that any more.
+      // Also if no call says that it is complete: nothing waits for that any more.
       void settled.then(() => {
         slot.complete()
         this.#forget(key, slot)
@@ -206,6 +230,31 @@ class SlotCoordinator implements Coordinator {
     } catch (error) {
       tell('error', { error })
       throw error
+    }
+  }
+
+  /** What is known about the task that asks. If node-cron was given, its failures are put on record from now on. */
+  #meet(key: SlotKey): AskedSlot {
+    const { cron } = this.#options
+    const tasks = cron === null ? [] : registeredTasks(cron).filter((task) => task.name === key.name)
+    const asking = tasks.filter((task) => asksCoordinator(task) !== false)
+    for (const task of asking) this.watch(task)
+    const [first] = asking
+    return { ...key, expected: first === undefined ? null : ruleOf(first), isKnown: this.#declared.has(key.name) }
+  }
+
+  #remember({ name }: SlotKey): void {
+    if (this.#declared.size >= MOST_DECLARED) this.#declared.clear()
+    this.#declared.add(name)
+  }
+
+  /** That nothing is begun any more is no error: another process runs the slot. */
+  #isStopping(): boolean {
+    if (this.#isClosed) return true
+    try {
+      return this.#owner.parts.engine().stopping
+    } catch {
+      return this.#wasStarted
     }
   }
 
@@ -231,10 +280,12 @@ class SlotCoordinator implements Coordinator {
       })
     }
     if (this.#owner.isOwn) await this.#start()
-    return this.#owner.parts.engine()
+    const engine = this.#owner.parts.engine()
+    this.#wasStarted = true
+    return engine
   }
 
-  /** Once it has started it stays so. A store that could not be opened is tried again by whoever asks next. */
+  /** Once it has started it stays so. If the store could not be opened, the next call tries again. */
   #start(): Promise<void> {
     this.#starting ??= this.#owner.app.start().catch((error: unknown) => {
       this.#starting = null

@@ -13,7 +13,7 @@ import type { Logger, RunCoordinator, ScheduledTask, TaskFn, TaskOptions } from 
 export interface NodeCron {
   /** Where tasks are kept. Before they start; without it CRONCE_STORE counts, and without that they are kept in memory. */
   setup(options: SetupOptions): void
-  /** Make a task and start it. A text is the path of a file that exports `task`, from the file of whoever calls. */
+  /** Make a task and start it. A text is the path of a file that exports `task`, relative to the calling file. */
   schedule(expression: string, func: TaskFn | string, options?: TaskOptions): ScheduledTask
   /** A task that is not started yet. */
   createTask(expression: string, func: TaskFn | string, options?: TaskOptions): ScheduledTask
@@ -31,7 +31,7 @@ export interface NodeCron {
   setLogger(logger: Logger | undefined): void
   /** For all `distributed` tasks without one of their own, also those that there are already. */
   setRunCoordinator(coordinator: RunCoordinator | undefined): void
-  /** Stop all tasks, let what runs finish for so many milliseconds, hand back the rest, and destroy them all. @default 5000 */
+  /** Stop all tasks, let runs finish for this many milliseconds, hand back the rest, and destroy all tasks. @default 5000 */
   shutdown(timeout?: number): Promise<void>
 }
 

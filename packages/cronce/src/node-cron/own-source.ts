@@ -5,7 +5,7 @@ import type { Store, StoreSource } from '../store/store.ts'
 const KEPT_MS = 60_000
 
 /**
- * For tasks that are this process's own. Nobody asks what they did yesterday, and nobody else could run a slot of theirs again: so
+ * For tasks that belong to this process. Their history is not needed, and no other process could run their slots again: so
  * records go after a minute, or a task that runs every second would fill the memory.
  */
 export function ownSource(): StoreSource {

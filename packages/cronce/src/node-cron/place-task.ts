@@ -5,7 +5,7 @@ import type { RunCoordinator } from './task-types.ts'
 
 /**
  * Whose a task is. `shared`: the fleet's, under this name, so that each slot runs once. `own`: this process's, which runs all its
- * slots, or those that a coordinator grants. `impossible`: nobody can tell who is to run it.
+ * slots, or those that a coordinator grants. `impossible`: there is no way to decide which process runs it.
  */
 export type Place =
   | { readonly kind: 'shared'; readonly name: string }

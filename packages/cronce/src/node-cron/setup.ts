@@ -5,7 +5,8 @@ import { readBoolean, readChoice, readDuration, readFields, readInteger } from '
 import type { StoreSource } from '../store/store.ts'
 
 /** Where tasks are kept, and how they are run. */
-export interface SetupOptions extends Pick<CronceOptions, 'namespace' | 'concurrency' | 'lease' | 'adopt'> {
+export interface SetupOptions
+  extends Pick<CronceOptions, 'namespace' | 'concurrency' | 'lease' | 'drain' | 'signals' | 'adopt'> {
   /** A URL, or what `postgres()`, `redis()`, `sqlite()` or `memory()` returns. @default CRONCE_STORE */
   readonly store?: string | StoreSource<never> | StoreSource | undefined
   /**
@@ -22,11 +23,15 @@ export interface Setup {
   readonly namespace: string
   readonly concurrency: number
   readonly leaseMs: number
+  /** How long runs may finish after a signal. */
+  readonly drainMs: number
+  readonly signals: boolean
   readonly adopt: boolean
   readonly unnamed: 'own' | 'shared'
 }
 
-const NAMES = ['store', 'namespace', 'concurrency', 'lease', 'adopt', 'unnamed'] as const
+const DAY_MS = 86_400_000
+const NAMES = ['store', 'namespace', 'concurrency', 'lease', 'drain', 'signals', 'adopt', 'unnamed'] as const
 
 /** With what the environment says where nothing is given. */
 export function resolveSetup(options: unknown): Setup {
@@ -39,6 +44,8 @@ export function resolveSetup(options: unknown): Setup {
     // node-cron knows no limit.
     concurrency: readInteger('concurrency', given.concurrency ?? 1_000, { min: 1, max: 10_000 }),
     leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
+    drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
+    signals: readBoolean('signals', given.signals ?? true),
     adopt: readBoolean('adopt', given.adopt ?? false),
     unnamed: readChoice('unnamed', given.unnamed ?? 'own', ['own', 'shared']),
   })

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** The URL of a file that is named relative to the file of whoever calls. */
+/** The URL of a file that is named relative to the calling file. */
 export function solvePath(path: string): string {
   if (isAbsolute(path)) return pathToFileURL(path).href
   if (path.startsWith('file://')) return path

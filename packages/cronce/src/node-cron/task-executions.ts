@@ -17,7 +17,7 @@ export interface Caller {
   emit(event: TaskEvent, context: TaskContext): void
 }
 
-/** The calls of a task's code: what is told of them, which are under way, and what became of the last one. */
+/** The calls of a task's code: their events, which are under way, and how the last one ended. */
 export class TaskExecutions {
   readonly #caller: Caller
   readonly #doing = new Set<Promise<unknown>>()

@@ -42,7 +42,7 @@ const AT_A_TIME = 20
 const RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 30_000
 const PRUNE_MS = 30_000
-/** So many missed slots are told one by one, the latest: after a day's sleep a task of every second has 86,400. */
+/** Missed slots that are reported one by one, the latest first: after a day's sleep a task of every second has 86,400. */
 const MOST_TOLD = 100
 
 /**
@@ -69,7 +69,7 @@ export class TaskGroup {
     this.#app = cronce({
       store: undeclared(source),
       ...{ namespace: setup.namespace, concurrency: setup.concurrency, adopt: setup.adopt, keepAlive },
-      // Nobody else waits for what is this process's own.
+      // No other process waits for a schedule of this process.
       lease: isShared ? setup.leaseMs : '10m',
       ...{ app: 'cronce/node-cron', deployment: 'drop-in', drain: '1d', signals: false, logger: false },
     })
@@ -86,6 +86,19 @@ export class TaskGroup {
     const stopping = this.#app.stop()
     // What was on its way may have opened the store again.
     this.#ended = Promise.all([this.#begun, stopping]).then(() => this.#app.stop())
+  }
+
+  /** What the tasks are called whose runs go on, one entry for each run. */
+  get running(): readonly string[] {
+    try {
+      const ids = exclusivePartsOf(this.#app)!.engine().runningJobs
+      return ids
+        .flatMap((id) => this.members.get(id)?.task ?? [])
+        .map(({ options, describedName }) => options.name || describedName)
+    } catch {
+      // It has not started, or has ended.
+      return []
+    }
   }
 
   /** Once it is retired, and all that it ran has ended. Never rejects. */
@@ -109,19 +122,33 @@ export class TaskGroup {
     void this.#watch()
   }
 
-  /** Forget a schedule that nobody will want again. */
+  /** Remove a schedule that will not be used again. */
   async forget(id: string): Promise<void> {
     try {
       await this.#app.schedules.remove(id, { force: true })
     } catch {
-      // It is this process's own, and in nobody's way.
+      // It belongs to this process, and is in no other's way.
     } finally {
       if (this.#ended !== null) await this.#app.stop()
     }
   }
 
+  /** A task has used up `maxExecutions`: unless a peer still runs it, its schedule ends after this slot, and is finished. */
+  async endSchedule(task: Task, lastSlot: Date): Promise<void> {
+    const [id] = [...this.members].find(([, member]) => member.task === task) ?? ['']
+    try {
+      const instances = await this.#app.instances.list()
+      const peers = instances.filter(({ id: peer, state }) => state === 'live' && !this.#ownInstances.has(peer))
+      if (peers.some(({ jobs }) => jobs.includes(id))) return
+      const end = new Date(lastSlot.getTime() + 1)
+      await this.#app.schedules.put(id, { ...scheduleOf(task, id, this.isShared), end })
+    } catch (error) {
+      sharedLogger.warn(`${id} has run as often as maxExecutions says, but is not on record as finished: ${error}`)
+    }
+  }
+
   async #begin(): Promise<void> {
-    // Not at once: whoever makes it has not finished with it.
+    // Not at once: the caller that makes it has not finished.
     await Promise.resolve()
     for (let failures = 0; !this.#isRetired; failures++) {
       try {
@@ -164,7 +191,7 @@ export class TaskGroup {
       await this.#app.schedules[start.isPut ? 'create' : 'put'](id, scheduleOf(task, id, this.isShared))
       start.isPut = true
     } catch (error) {
-      // Somebody else has made it meanwhile.
+      // Another process has made it meanwhile.
       if (start.isPut && error instanceof CronceError && error.code === 'SCHEDULE_EXISTS') return
       if (!isRefusal(error)) throw error
       task.failed(error)
@@ -232,7 +259,7 @@ export class TaskGroup {
   }
 }
 
-/** The name belongs to somebody else, or an option can't be so: trying again would not help. */
+/** The name is taken, or an option is invalid: a retry would not help. */
 function isRefusal(error: unknown): error is CronceError {
   return error instanceof CronceError && !error.code.startsWith('STORE_') && error.code !== 'CONTENTION'
 }

@@ -1,3 +1,8 @@
+import { isatty } from 'node:tty'
+import { STOP_GRACE_MS } from '../app/lifecycle.ts'
+import { pm2Warning } from '../app/pm2.ts'
+import { stopOnSignals } from '../app/signals.ts'
+import { stoppingLine } from '../app/status-lines.ts'
 import { readName } from '../client/read-name.ts'
 import { systemClock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
@@ -14,6 +19,8 @@ import { within } from './within.ts'
 /** With more groups of a kind, all their tasks are put into one. */
 const MOST_CREWS = 4
 const LEAVE_MS = 5_000
+/** How long the last execution of a task waits until its schedule is on record as finished. */
+const RECORD_MS = 5_000
 /** The end of the time that shutdown() gives, in which runs are aborted and may react to it. */
 const LONGEST_GRACE_MS = 1_000
 const clock = systemClock()
@@ -36,6 +43,7 @@ export class TaskGroups implements TaskHooks {
   #own: StoreSource | null = null
   #coordinator: RunCoordinator | undefined
   #isGrouping = false
+  #ignoreSignals: (() => void) | null = null
   readonly #warned = new Set<string>()
 
   setup(options: SetupOptions): void {
@@ -44,7 +52,7 @@ export class TaskGroups implements TaskHooks {
         hint: 'Call it before tasks are started, at the latest in the same turn of the event loop.',
       })
     }
-    // What is wrong with it is told now.
+    // Report what is wrong with it now.
     this.#setup = resolveSetup(options)
     this.#given = options
   }
@@ -92,17 +100,42 @@ export class TaskGroups implements TaskHooks {
     this.tasks.delete(task.id)
   }
 
-  async shutdown(timeoutMs: number): Promise<void> {
+  async usedUp(task: Task, slot: Date): Promise<void> {
+    const group = [...this.#leaving].find(({ isShared, members }) => isShared && isAmong(task, members))
+    if (group !== undefined) await within(clock.sleep, RECORD_MS, group.endSchedule(task, slot), () => {})
+  }
+
+  shutdown(timeoutMs: number): Promise<void> {
+    const graceMs = Math.min(LONGEST_GRACE_MS, timeoutMs / 2)
+    return this.#leave(timeoutMs - graceMs, graceMs)
+  }
+
+  async #leave(drainMs: number, graceMs: number): Promise<void> {
     const tasks = [...this.tasks.values()]
     for (const task of tasks) quietly(task, 'stopping', () => task.stop())
     const leaving = [...this.#leaving]
-    const graceMs = Math.min(LONGEST_GRACE_MS, timeoutMs / 2)
-    await within(clock.sleep, timeoutMs - graceMs, Promise.all(leaving.map((group) => group.ended)), () => {})
+    await within(clock.sleep, drainMs, Promise.all(leaving.map((group) => group.ended)), () => {})
     for (const task of tasks) quietly(task, 'destroying', () => task.destroy())
     // Another process goes on with what was not finished.
     const cut = [...this.#leaving].map((group) => group.cut(graceMs).then(() => group.ended))
     await within(clock.sleep, LEAVE_MS, Promise.all(cut), () => {})
-    if (this.#groups.size === 0) this.#setup = null
+    if (this.#groups.size > 0) return
+    this.#setup = null
+    this.#ignoreSignals?.()
+    this.#ignoreSignals = null
+  }
+
+  /** On SIGTERM and SIGINT runs may finish, as those of an app may. */
+  #listen({ signals, drainMs }: Setup): void {
+    if (!signals || this.#ignoreSignals !== null) return
+    this.#ignoreSignals = stopOnSignals((signal) => {
+      const running = [...this.#groups, ...this.#leaving].flatMap((group) => group.running)
+      const line = stoppingLine(running, { drainMs, signal, isTerminal: isatty(0) })
+      if (line !== null) sharedLogger.info(line)
+      return this.#leave(drainMs, STOP_GRACE_MS)
+    })
+    const warning = pm2Warning(process.env, drainMs)
+    if (warning !== null) this.#warnOnce(warning)
   }
 
   #ownIdOf(task: Task): string {
@@ -122,9 +155,7 @@ export class TaskGroups implements TaskHooks {
   }
 
   #groupOf(task: Task): TaskGroup | undefined {
-    for (const group of this.#groups)
-      for (const member of group.members.values()) if (member.task === task) return group
-    return undefined
+    return [...this.#groups].find(({ members }) => isAmong(task, members))
   }
 
   /** At once it begins nothing more; its other tasks go on in a new one. */
@@ -173,7 +204,7 @@ export class TaskGroups implements TaskHooks {
   }
 
   #memberOf(task: Task, setup: Setup, isShared: boolean): Member[] {
-    // Whoever was told that another one failed may have stopped it.
+    // A listener that heard of another failure may have stopped it.
     if (!this.#started.has(task)) return []
     const place = placeOf(task, setup, () => this.#coordinator)
     if (place.kind === 'impossible') {
@@ -183,7 +214,7 @@ export class TaskGroups implements TaskHooks {
     if ((place.kind === 'shared') !== isShared) return []
     this.#warn(task, place, setup)
     if (place.kind === 'shared') return named(task, place.name, this.#sharedStarts.get(task)!)
-    // Nobody else says anything about it.
+    // It is reported nowhere else.
     return [{ id: this.#ownIdOf(task), task, coordinator: place.coordinator, start: { isPut: false } }]
   }
 
@@ -211,6 +242,7 @@ export class TaskGroups implements TaskHooks {
       }
     }
     if (all.length === 0) return
+    this.#listen(kind.setup)
     this.#own ??= ownSource()
     const source = kind.isShared ? kind.setup.source! : this.#own
     this.#groups.add(new TaskGroup({ ...kind, members: all, source, ownInstances: this.#ownInstances }))
@@ -233,6 +265,10 @@ export class TaskGroups implements TaskHooks {
     this.#warned.add(message)
     sharedLogger.warn(message)
   }
+}
+
+function isAmong(task: Task, members: TaskGroup['members']): boolean {
+  return [...members.values()].some((member) => member.task === task)
 }
 
 function named(task: Task, name: string, start: Start): Member[] {

@@ -5,7 +5,7 @@ interface Listening {
   readonly isOnce: boolean
 }
 
-/** Who wants to know. What a listener throws, now or later, hurts nobody else. */
+/** The listeners of a task. An error of one, now or later, does not affect the others. */
 export class TaskListeners {
   readonly #listening = new Map<TaskEvent, Listening[]>()
   readonly #onError: (error: unknown) => void

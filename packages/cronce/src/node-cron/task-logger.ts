@@ -14,10 +14,10 @@ export function setLogger(logger: Logger | undefined): void {
   chosen = logger ?? consoleLogger
 }
 
-/** Whichever is chosen when something is told. */
+/** The logger that is set when a message is written. */
 export const sharedLogger: Logger = harmless(() => chosen)
 
-/** A logger that throws must not change what becomes of a run, or of who listens. There is nobody left to tell. */
+/** A logger that throws must not affect a run or a listener, and there is nowhere else to report its error. */
 export function harmless(logger: () => Logger): Logger {
   const quietly = (tell: () => void): void => {
     try {

@@ -85,9 +85,9 @@ export interface TaskOptions extends Omit<PolicyOptions, 'overlap' | 'jitter'> {
   /** `false`: this process's own, also if it has a name. @default each slot runs once in the fleet, if there is a store and a name */
   distributed?: boolean
   runCoordinator?: RunCoordinator
-  /** What a coordinator is told. @default 30000 */
+  /** The lease that a coordinator gets, in milliseconds. @default 30000 */
   distributedLease?: number
-  /** So many runs in this process, then the task is destroyed. */
+  /** After this many runs in this process the task is destroyed. */
   maxExecutions?: number
   /** Milliseconds. */
   maxRandomDelay?: number

@@ -25,9 +25,11 @@ export interface TaskHooks {
   stopped(task: Task): void
   /** Whether it keeps the process from ending has changed. */
   moved(task: Task): void
-  /** Somebody wants to know of slots that others run. */
+  /** A listener wants to hear of slots that other processes run. */
   listening(task: Task): void
   destroyed(task: Task): void
+  /** The last execution that `maxExecutions` allows has begun, for this slot. Never rejects. */
+  usedUp(task: Task, slot: Date): Promise<void>
 }
 
 /** A task of node-cron's. What differs between functions and files is how the work is done, and that a file takes time to stop. */
@@ -85,7 +87,7 @@ export abstract class Task implements ScheduledTask {
 
   protected begin(): void {
     if (this.#state !== 'stopped') return
-    // Whoever starts it hears what is wrong with it.
+    // The caller that starts it gets the error.
     void this.timing
     this.#state = 'started'
     this.#hooks.started(this)
@@ -191,7 +193,7 @@ export abstract class Task implements ScheduledTask {
 
   async #runSlot(run: TargetRun, coordinator: RunCoordinator | null): Promise<unknown> {
     const date = new Date(run.fire.dueAt)
-    // What somebody triggered is run like `execute()`.
+    // A manual trigger runs like `execute()`.
     if (run.fire.kind === 'manual') return this.#executions.perform({ date, reason: 'invoked', run })
     if (this.#begun > 0) this.#emit('execution:overlap', this.#contextOf(date))
     this.#begun++
@@ -214,9 +216,11 @@ export abstract class Task implements ScheduledTask {
     const isLast = Boolean(maxExecutions) && ++this.#runs >= Number(maxExecutions)
     // So that no other slot begins while the last one runs.
     if (isLast) this.#hooks.stopped(this)
+    const recorded = isLast ? this.#hooks.usedUp(this, date) : null
     try {
       return await this.#executions.perform({ date, reason: 'scheduled', run })
     } finally {
+      await recorded
       if (isLast && this.#state !== 'destroyed') {
         this.#emit('execution:maxReached', this.#contextOf(date))
         this.finish()

@@ -10,7 +10,7 @@ export interface Timing {
   readonly trigger: CronTrigger
   /** Whether the clocks of its zone show a time that it names: in both passes of an hour that comes twice. */
   matches(date: Date): boolean
-  /** The first so many after now. */
+  /** The first `count` slots after now. */
   next(count: number): Date[]
 }
 

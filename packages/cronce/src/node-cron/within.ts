@@ -1,5 +1,5 @@
 /**
- * What it comes to, or what `late` says if that takes longer: then nobody looks at what it comes to. `late` may throw; it is
+ * The result of the promise, or what `late` answers if it takes longer; a later result is ignored. `late` may throw; it is
  * asked at that very moment, so whatever it changes is seen by what comes too late.
  */
 export async function within<Value, Late>(

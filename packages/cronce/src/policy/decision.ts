@@ -12,8 +12,6 @@ export interface Context {
   readonly now: Instant
   /** Where `now` was not asked for but counted: whatever is decided is not to be written before the store's clock shows it. */
   readonly notBefore?: Instant
-  /** The dead instance whose runs are recovered: when it last renewed, and the latest time at which a run of it can have started. */
-  readonly dead?: { readonly renewedAt: Instant; readonly startedBy: Instant }
   /** The store's epoch when the state was read. */
   readonly epoch: number
   /** Version of this process's time zone data. */

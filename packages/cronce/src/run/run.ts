@@ -25,12 +25,30 @@ export interface Run<Input = unknown, Tx = unknown> {
   ): Promise<Jsonified<Value>>
   /** Stable for the fire, whatever attempt asks; for payment gateways and others that take one. */
   idempotencyKey(step?: string): string
-  /** 0 to 1. Kept with the run, written at most once a second. */
+  /** A fraction from 0 to 1: 0.5, not 50. Kept with the run, written at most once a second. */
   progress(fraction: number, message?: string): void
   /** Kept with the run, up to 64 KB. */
   readonly log: RunLog
   /** Work in a transaction of the store's own database, which also settles the fire: both happen or neither. Once per run. */
-  transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
+  transaction<Value>(work: ((tx: Tx) => Value) & ReturnsInTime<Tx, Value>): Promise<Awaited<Value>>
+}
+
+/** The transaction of a store that runs its statements synchronously: a `DatabaseSync` of `node:sqlite`. */
+interface SynchronousTransaction {
+  exec(sql: string): void
+  prepare(sql: string): { run(...values: never[]): { readonly changes: number | bigint } }
+}
+
+/** Does not compile with an async function where the transaction can't wait for it. */
+export type ReturnsInTime<Tx, Value> = Tx extends SynchronousTransaction
+  ? Value extends PromiseLike<unknown>
+    ? TransactionIsSynchronous
+    : unknown
+  : unknown
+
+/** On SQLite the function must not be async: await what it needs before the transaction. */
+export interface TransactionIsSynchronous {
+  readonly 'on SQLite this function must not be async: await what it needs before the transaction': never
 }
 
 /** The fire that a run executes. */

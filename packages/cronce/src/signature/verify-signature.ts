@@ -16,7 +16,7 @@ export interface VerifyOptions {
   readonly maxBytes?: number | undefined
 }
 
-/** A `Request`, an incoming message of `node:http` that nobody has read, or headers and the raw body. */
+/** A `Request`, an unread incoming message of `node:http`, or headers and the raw body. */
 export type SignedRequest =
   | Request
   | { readonly headers: HeaderSource; readonly body?: RawBody }
@@ -34,7 +34,7 @@ const MAX_BYTES = 1_048_576
 /** As many as secrets can be. */
 const MOST_SIGNATURES = 8
 
-/** Whether somebody who knows the secret sent this, just now, as it is. SIGNATURE_MISSING, SIGNATURE_INVALID, SIGNATURE_EXPIRED. */
+/** Whether this was sent just now, unchanged, by a sender that knows the secret. SIGNATURE_MISSING, SIGNATURE_INVALID, SIGNATURE_EXPIRED. */
 export async function verifySignature(request: SignedRequest, options: VerifyOptions): Promise<VerifiedRequest> {
   const { secret, toleranceMs = TOLERANCE_MS, now = Date.now(), maxBytes = MAX_BYTES } = options
   const secrets = readSecrets(secret)
@@ -49,7 +49,7 @@ export async function verifySignature(request: SignedRequest, options: VerifyOpt
     for (const signature of signatures) isValid = (await crypto.subtle.verify('HMAC', key, signature, text)) || isValid
   }
   if (!isValid) throw signatureInvalid('It fits neither the secret, the covered headers nor the body.')
-  // After that, so that only who knows the secret is told about clocks.
+  // After that, so that only a sender that knows the secret learns about clocks.
   if (Math.abs(now - timestamp * 1_000) > toleranceMs) throw expired(timestamp, now)
   return { headers, body }
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
 import { CronceError } from '../errors.ts'
 
-/** An error of a store. `notApplied`: nothing was written, for sure; else nobody knows, and the caller finds out by reading. */
+/** An error of a store. `notApplied`: nothing was written, for certain. Otherwise the outcome is unknown, and the caller finds out by reading. */
 export class StoreError extends CronceError {
   readonly notApplied: boolean
 

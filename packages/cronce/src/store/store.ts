@@ -18,13 +18,13 @@ import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts
 /**
  * The one door to durable state: one namespace of one store. Every method is atomic, whatever the rest of the fleet is doing.
  * A store records decisions; it never makes one. Everything about a schedule is decided on its whole state and written by
- * compare-and-set on its version, so the store needs no policy, holds no lock while somebody thinks, and a late or repeated
+ * compare-and-set on its version, so the store needs no policy, holds no lock while the caller decides, and a late or repeated
  * write changes nothing.
  *
  * A method that throws has an *unknown* outcome, unless the error says otherwise (`notApplied: true`): the caller finds out by
  * reading. `now` in an answer is the store's clock, which alone judges what is due and which lease has run out.
  *
- * Proof of a store: `cronce/testing`, `describeStore`.
+ * Proof of a store: `describeStore` of `@cronce/conformance`.
  */
 export interface Store<Tx = unknown> {
   readonly info: StoreInfo
@@ -70,7 +70,7 @@ export interface Store<Tx = unknown> {
   transact<Value>(transaction: Transaction<Tx, Value>): Promise<Transacted<Value>>
 
   loadApp(name: string): Promise<{ readonly now: Instant; readonly app: AppRecord | null }>
-  /** Compare-and-set on `app.version - 1`. False: somebody else was faster. */
+  /** Compare-and-set on `app.version - 1`. False: another caller was faster. */
   saveApp(app: AppRecord): Promise<boolean>
 
   listSchedules(query: ScheduleQuery): Promise<Page<ScheduleState>>
@@ -128,7 +128,7 @@ export type InstanceMark =
 
 /** All that are not over; those that are, and still hold open runs; and of the others the newest. */
 export interface InstanceQuery {
-  /** Instead of those: these, whatever became of them. */
+  /** Instead of those: these, in whatever state they are. */
   readonly ids?: readonly string[] | undefined
   /** Only those of this app. Of those that are over, a store looks at the newest `ENDED_LOOKED`. */
   readonly app?: string | undefined
@@ -140,8 +140,8 @@ export const ENDED_SHOWN = 200
 export const ENDED_LOOKED = 10_000
 
 /**
- * `wake`: somebody wrote with `wake`, joined, left, or wants an instance to drain.
- * `doubt`: what tells the others that this process lives was lost (a session, a lock). They may declare its instance dead
+ * `wake`: a process wrote with `wake`, an instance joined or left, or is asked to drain.
+ * `doubt`: what shows the peers that this process is alive was lost (a session, a lock). They may declare its instance dead
  * unless it renews at once.
  */
 export type WatchHint = 'wake' | 'doubt'
@@ -198,9 +198,9 @@ export interface Loaded {
 }
 
 export interface DueQuery {
-  /** `buckets`: 256 characters, `1` for a bucket of one's own. */
+  /** `buckets`: 256 characters, `1` for each own bucket. */
   readonly jobs: readonly { readonly job: string; readonly buckets: string }[]
-  /** Up to 9e15, more than there is time: none but one's own. */
+  /** Up to 9e15, more than there is time: own schedules only. */
   readonly patienceMs: number
   /** Own schedules that become due within this time are answered as well. At most a quarter of a lease. @default 0 */
   readonly aheadMs?: number | undefined
@@ -278,8 +278,8 @@ export interface Beat {
   /**
    * The epoch in which this instance has written again whatever it knew and the store had forgotten. When the epoch of a store
    * moves up by itself, all leases begin anew, and it may hold claims (see `due` and `apply`) until every live instance has
-   * beaten with the current one, or its lease has run out: whoever knows of a fire says so before anybody runs it again. A
-   * beat that settles wakes the others as long as claims are held, so that nobody is waited for who merely sleeps.
+   * beaten with the current one, or its lease has run out: an instance that knows of a fire reports it before another one runs it again. A
+   * beat that settles wakes the others as long as claims are held, so that the fleet does not wait for an instance that merely sleeps.
    */
   readonly settled?: number | undefined
 }
@@ -303,7 +303,7 @@ export interface BeatAnswer {
   readonly held: readonly HeldRun[]
   /** All that are live or draining, this one included. */
   readonly instances: readonly InstanceRecord[]
-  /** So that nobody has to look for work that is rarely there. */
+  /** So that instances need not look for work that is rarely there. */
   readonly chores: Chores
 }
 

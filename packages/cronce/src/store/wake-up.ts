@@ -23,7 +23,7 @@ export interface Hearing {
 export class WakeUp {
   /** Where to tell the others. */
   readonly channel: string
-  /** What to tell them, to wake. Whoever sent it has heard of it already. */
+  /** The message that wakes the peers. Its sender ignores it. */
   readonly payload: string = crypto.randomUUID()
   readonly #connect: () => Promise<Hearing | null>
   readonly #onWake: () => void
@@ -72,7 +72,7 @@ export class WakeUp {
     }
   }
 
-  /** Tell those of this process: what the server tells them may come later, or never. */
+  /** Wake the watchers of this process: the server's message may come later, or never. */
   ring(hint: WatchHint = 'wake'): void {
     this.#tellAll(hint)
   }
@@ -124,7 +124,7 @@ export class WakeUp {
     this.#pending.unref()
   }
 
-  /** In a turn of its own: what a listener throws must not come up in somebody else's write. */
+  /** In a turn of its own: an error of a listener must not surface in another caller's write. */
   #tellAll(hint: WatchHint): void {
     this.#onWake()
     setImmediate(() => {

@@ -3,7 +3,7 @@ import type { RunLease } from '../engine/parts.ts'
 
 /**
  * When the trust in a lease ends, by clocks that all processes of a machine share, so that a child process can tell however late it
- * reads this. The wall clock is none of them: whoever sets it must not end runs.
+ * reads this. The wall clock is not among them: setting it must not end runs.
  */
 export interface LeaseDeadline {
   /** Counts while a process is stopped, but on Linux not while the machine is suspended. */

@@ -24,7 +24,7 @@ const KINDS = [
 /** The names of all options that are about targets. */
 export const TARGET_NAMES: readonly string[] = KINDS.flatMap(({ names }): readonly string[] => names)
 
-/** What call-backs about the runs of this handler are signed with; `undefined`: nobody calls back. */
+/** What call-backs about the runs of this handler are signed with; `undefined`: there are no call-backs. */
 export function callbackSecretOf(handler: unknown): readonly string[] | undefined {
   return (handler as Partial<TargetHandler> | undefined)?.callbackSecrets
 }
@@ -48,7 +48,7 @@ export function readTarget(
     const kinds = named.map(({ kind }) => kind).join(' and ')
     throw optionConflict(`Job ${JSON.stringify(job)} has more than one target: ${kinds}.`, 'Make two jobs of it.')
   }
-  // Without a target, what belongs to one is an option that nobody knows.
+  // Without a target, the options of a target are unknown options.
   if (chosen === undefined) return { handler: null, rest: options }
   // Each maker reads its options itself, and refuses what it does not know.
   const make = chosen.make as (job: string, options: unknown) => TargetHandler

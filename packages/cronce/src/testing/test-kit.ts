@@ -11,7 +11,7 @@ import type { MemoryTransaction } from '../store/memory/transaction.ts'
 import { at } from '../trigger/at.ts'
 import { turn, type VirtualClock, virtualClock } from './virtual-clock.ts'
 
-/** Schedules without waiting: a store in memory, and a clock that moves when it is told to. */
+/** Schedules without waiting: a memory store, and a clock that the test moves. */
 export interface TestKit {
   /** Hand it to your own code: whatever `cronce({ store })` is made with it lives in virtual time. */
   readonly store: MemorySource

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 
-/** Time that stands still until it is told to move. */
+/** Time that stands still until the test moves it. */
 export interface VirtualClock extends Clock {
   /** Move on by so much, stopping at every sleeper on the way, and letting what it wakes do its work before time goes on. */
   advance(ms: number): Promise<void>

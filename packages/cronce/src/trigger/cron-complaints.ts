@@ -13,7 +13,8 @@ interface Complaint {
 export function complain(code: CronErrorCode, position: number, length: number, complaint: Complaint): CronError {
   const { text, field } = cursor
   const { expected } = complaint
-  const hint = complaint.hint ?? (expected === undefined ? undefined : `Expected ${expected}.`)
+  const hint =
+    hints.pastedCommand(text) ?? complaint.hint ?? (expected === undefined ? undefined : `Expected ${expected}.`)
   const message = `${complaint.message}, in ${hints.quote(text)}.`
   return new CronError(code, message, { expression: text, field: field.name, position, length, expected, hint })
 }
@@ -106,7 +107,7 @@ export function miscounted(count: number, from: number): CronError {
     position: from,
     length: Math.max(1, source.end - from),
     expected: wanted,
-    hint: hints.count(count, source.dialect),
+    hint: hints.pastedCommand(text) ?? hints.count(count, source.dialect),
   })
 }
 

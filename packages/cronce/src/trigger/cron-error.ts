@@ -46,6 +46,7 @@ export class CronError extends CronceError {
 
   constructor(code: CronErrorCode, message: string, details: CronErrorDetails) {
     super(code, message, details)
+    if (this.stack !== undefined) this.stack = this.stack.replace(/^CronceError/, 'CronError')
     this.expression = details.expression
     this.field = details.field
     this.position = details.position

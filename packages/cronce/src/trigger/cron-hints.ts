@@ -2,7 +2,7 @@ import { didYouMean } from '../did-you-mean.ts'
 import { FIRST_YEAR, LAST_YEAR } from './calendar.ts'
 import { COMMA, DASH, HASH, SLASH } from './cron-cursor.ts'
 import type { Dialect } from './cron-dialect.ts'
-import { DAY, type Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY } from './cron-fields.ts'
+import { DAY, FIELDS, type Field, HOUR, MINUTE, MONTH, SECOND, WEEKDAY } from './cron-fields.ts'
 
 /** What a field accepts, in a few words. */
 export function expectedIn(field: Field, dialect: Dialect): string {
@@ -101,8 +101,11 @@ export function backward(field: Field, first: number, last: number, dialect: Dia
   const from = first > field.max ? field.min : first
   if (from <= last) return `Write ${shown(from)}-${shown(last)}.`
   const range = (a: number, b: number): string => (a === b ? `${shown(a)}` : `${shown(a)}-${shown(b)}`)
-  return `Write ${range(from, field.max)},${range(field.min, last)}, or set the option wrap.`
+  return `Write ${range(from, field.max)},${range(field.min, last)}, or ${WRAP}.`
 }
+
+/** Where `wrap` stands: not beside `cron`. */
+export const WRAP = "set the option wrap: cron: { expression: '…', wrap: true }"
 
 export function count(found: number, dialect: Dialect): string {
   if (dialect.name === 'eventbridge') return 'EventBridge writes minute hour day month weekday year.'
@@ -114,6 +117,17 @@ export function count(found: number, dialect: Dialect): string {
     ? 'Write at most second minute hour day month weekday year, separated by spaces.'
     : 'Write minute hour day month weekday; put seconds in front for 6 fields, and a year behind for 7.'
 }
+
+/** A line of a crontab: five fields, and then a program or a user's name. */
+export function pastedCommand(text: string): string | undefined {
+  const [, fields, word] =
+    /^\s*((?:[\d*/,?#A-Z-]{1,30}[ \t]+){4}[\d*/,?#A-Z-]{1,30})[ \t]+(\S+)/i.exec(clip(text)) ?? []
+  if (word === undefined || WEEKDAY_NAMES.some((weekday) => word.toUpperCase().startsWith(weekday))) return undefined
+  const isCommand = /^[./~]*[a-z_][\w.-]*\/|^[./~]+[a-z_]|^[a-z_][\w.-]{3,}/i.test(word)
+  return isCommand ? `A command does not belong in the expression, which is ${quote(fields!)}.` : undefined
+}
+
+const WEEKDAY_NAMES = FIELDS[WEEKDAY]!.names
 
 /** The longest piece of somebody's text that a message repeats. */
 const CLIP = 60

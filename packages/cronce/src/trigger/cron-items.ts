@@ -150,7 +150,7 @@ function readRange(first: number, start: number): void {
     return
   }
   if (!source.wrap && !source.dialect.wrap) {
-    const hint = charHere() === SLASH ? 'Set the option wrap.' : hints.backward(field, first, last, source.dialect)
+    const hint = charHere() === SLASH ? `S${hints.WRAP.slice(1)}.` : hints.backward(field, first, last, source.dialect)
     throw backward(start, hint)
   }
   // On past the end of the field and in again at its beginning.

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { surround } from '../../src/app/surroundings.ts'
 import { type CronceOptions, cronce } from '../../src/index.ts'
+import { memory } from '../../src/memory.ts'
+import { sqlite } from '../../src/sqlite.ts'
 import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import type { StoreSource } from '../../src/store/store.ts'
 import { testKit } from '../../src/testing/test-kit.ts'
@@ -69,6 +71,60 @@ test('a logger gets failures as errors and dangers as warnings, and nothing of w
   await kit.advance('3m')
   assert.equal(lines.length, 1)
   assert.match(lines[0]!, /^error bad \(due 2027-01-01T00:02:00.000Z\) failed: Error: out of paper\n/)
+  await app.stop()
+})
+
+test('the log says what an exactly-once handler threw after its transaction, and that another one had none', async () => {
+  const kit = testKit()
+  const lines: string[] = []
+  const app = kit.app({ logger: { error: (line) => lines.push(line), warn: (line) => lines.push(line) } })
+  app
+    .job('late', { cron: '1 0 * * *', guarantee: 'exactly-once' }, async (run) => {
+      await run.transaction(() => {})
+      throw new Error('mail server is down')
+    })
+    .job('none', { cron: '2,3 0 * * *', guarantee: 'exactly-once' }, () => {})
+  await app.start()
+  await kit.advance('5m')
+  assert.equal(lines.length, 2)
+  assert.match(
+    lines[0]!,
+    /^late \(due 2027-01-01T00:01:00.000Z\) succeeded with its transaction, but its handler failed afterwards: Error: mail server is down\n[\s\S]*\nIt is not run again\.$/,
+  )
+  assert.match(lines[1]!, /^Job "none" is exactly-once, but its run did not commit a run\.transaction: /)
+  await app.stop()
+})
+
+test('the compiler refuses an async transaction on SQLite, and on no other store', () => {
+  // Only compiled: nothing here runs.
+  const declare = () => {
+    const lite = cronce({ store: sqlite(':memory:') })
+    lite.job('sync', {}, async (run) => {
+      const rows: number = await run.transaction((tx) => tx.prepare('select 1').all().length)
+      await run.transaction((tx) => tx.exec('delete from invoices'))
+      // @ts-expect-error async
+      await run.transaction(async (tx) => tx.exec('delete from invoices'))
+      return rows
+    })
+    cronce({ store: memory() }).job('async', {}, async (run) => {
+      const value: number = await run.transaction(async (tx) => {
+        tx.set('paid', true)
+        return 5
+      })
+      return value
+    })
+    cronce({ store: 'sqlite:x' }).job('unknown', {}, (run) => run.transaction(async () => 5))
+  }
+  assert.equal(typeof declare, 'function')
+})
+
+test('a schedule for a job that is not there is warned about, with the nearest name', async () => {
+  const kit = testKit()
+  const lines: string[] = []
+  const app = kit.app({ logger: { error: (line) => lines.push(line), warn: (line) => lines.push(line) } })
+  app.job('billing', {}, () => {})
+  await app.schedules.create('x', { job: 'biling', every: '1h' })
+  assert.deepEqual(lines, ['No live instance has the job "biling"; did you mean billing?'])
   await app.stop()
 })
 

@@ -29,7 +29,7 @@ test('an unknown option of a job is refused with the name that was meant, also t
 
 test('the options of a job are an expression or an object', () => {
   const wrong: [options: unknown, message: RegExp][] = [
-    [[], /options of job "backup" can't be an array/],
+    [[], /options of job "backup" can't be an empty array/],
     [['0 3 * * *'], /can't be an array/],
     [5, /can't be 5/],
     [new Map(), /can't be an object/],

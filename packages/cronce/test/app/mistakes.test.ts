@@ -43,7 +43,16 @@ const JOBS: readonly JobCase[] = [
   [{ every: '5m', backoffLimit: 6 }, 'OPTION_UNKNOWN', '"backoffLimit"', 'Write retry: 6.'],
   [{ every: '5m', noOverlap: true }, 'OPTION_UNKNOWN', 'true', "Leave it out: overlap: 'skip' is the default"],
   [{ every: '5m', preventOverrun: false }, 'OPTION_UNKNOWN', 'false', "Write overlap: 'allow'."],
-  [{ every: '5m', concurrencyPolicy: 'Forbid' }, 'OPTION_UNKNOWN', '"Forbid"', "Write overlap: 'queue'"],
+  [{ every: '5m', concurrencyPolicy: 'Forbid' }, 'OPTION_UNKNOWN', '"Forbid"', "Write overlap: 'queue', which"],
+  [{ every: '5m', path: './jobs/billing.js' }, 'OPTION_UNKNOWN', '"path"', "Write file: './jobs/billing.js'."],
+  [{ OnCalendar: 'daily' }, 'OPTION_UNKNOWN', '"daily"', "Write cron: '0 3 * * *': systemd's"],
+  [{ every: '5m', Persistent: true }, 'OPTION_UNKNOWN', '"Persistent"', "Write misfire: 'latest'."],
+  [{ every: '5m', RandomizedDelaySec: 30 }, 'OPTION_UNKNOWN', '30', "Write jitter: '30s'."],
+  [{ fixedRate: 5_000 }, 'OPTION_UNKNOWN', '5000', "Write every: '5000ms'."],
+  [{ fixedDelay: 5_000 }, 'OPTION_UNKNOWN', '5000', 'do not depend on when the run before ended'],
+  [{ every: '5m', teamSize: 4 }, 'OPTION_UNKNOWN', '4', 'Write concurrency: 4.'],
+  [{ cron: '0 0 3 * * *', hasSeconds: true }, 'OPTION_UNKNOWN', '"hasSeconds"', 'six fields begins with seconds'],
+  [{ every: '5m', skipImmediate: true }, 'OPTION_UNKNOWN', '"skipImmediate"', 'only at its due times'],
   [{ every: '5m', concurrencyPolicy: 'Replace' }, 'OPTION_UNKNOWN', '"Replace"', "Write overlap: 'replace'."],
   [{ every: '5m', startingDeadlineSeconds: 200 }, 'OPTION_UNKNOWN', '200', "Write misfire: { window: '200s' }."],
   [{ every: '5m', activeDeadlineSeconds: 600 }, 'OPTION_UNKNOWN', '600', "Write timeout: '600s'."],
@@ -74,11 +83,12 @@ const JOBS: readonly JobCase[] = [
   [{ cron: { pattern: '0 3 * * *' } }, 'OPTION_UNKNOWN', '"cron.pattern"', "Write cron: { expression: '0 3 * * *' }."],
   [{ every: { minutes: 5 } }, 'OPTION_UNKNOWN', '"every.minutes"', "Write every: '5m'."],
   [{ every: '5m', retry: { backoff: { type: 'exponential' } } }, 'OPTION_UNKNOWN', '"exponential"', 'grow by factor'],
+  [{ cron: '0 22-2 * * *', wrap: true }, 'OPTION_UNKNOWN', '"wrap"', "Write cron: { expression: '…', wrap: true }."],
   // Misspelled and foreign policies.
   [{ every: '5m', misfire: 'last' }, 'OPTION_INVALID', '"last"', "Write misfire: 'latest'."],
   [{ every: '5m', misfire: 'ignore' }, 'OPTION_INVALID', '"ignore"', "Write misfire: 'skip'."],
   [{ every: '5m', misfire: 'nonsense' }, 'OPTION_INVALID', '"nonsense"', "Write one of 'skip', 'latest', 'all'."],
-  [{ every: '5m', overlap: 'forbid' }, 'OPTION_INVALID', '"forbid"', "Write overlap: 'skip'."],
+  [{ every: '5m', overlap: 'Forbid' }, 'OPTION_INVALID', '"Forbid"', "Write overlap: 'queue', which"],
   [{ every: '5m', overlap: false }, 'OPTION_INVALID', 'false', "Write overlap: 'skip'."],
   [{ every: '5m', overlap: 'skp' }, 'OPTION_INVALID', '"skp"', "Did you mean 'skip'?"],
   [{ every: '5m', guarantee: 'once' }, 'OPTION_INVALID', '"once"', "Write guarantee: 'exactly-once'."],
@@ -95,6 +105,11 @@ const JOBS: readonly JobCase[] = [
   [{ every: '5m', timeout: '5 minutes' }, 'OPTION_INVALID', '"5 minutes"', "Write timeout: '5m'."],
   [{ every: '5m', timeout: -5 }, 'OPTION_INVALID', '-5', "Write timeout: '5m'."],
   [{ every: '5m', timeout: Number.NaN }, 'OPTION_INVALID', 'NaN', "Write timeout: '5m'."],
+  [{ every: '5m', timeout: 0 }, 'OPTION_INVALID', '0', 'Leave it out: without timeout, a run may take any time.'],
+  [{ every: '5m', timeout: '1y' }, 'OPTION_INVALID', '"1y"', "Write timeout: '365d'."],
+  [{ every: '1 month' }, 'OPTION_INVALID', '"1 month"', "Write cron: '0 0 1 * *'."],
+  [{ every: '3 months' }, 'OPTION_INVALID', '"3 months"', "Write cron: '0 0 1 */3 *'."],
+  [{ every: 'year' }, 'OPTION_INVALID', '"year"', "Write cron: '0 0 1 1 *'."],
   [{ every: '1 hour' }, 'OPTION_INVALID', '"1 hour"', "Write every: '1h'."],
   [{ every: 'PT5M' }, 'OPTION_INVALID', '"PT5M"', "Write every: '5m'."],
   [{ every: '*/5 * * * *' }, 'OPTION_INVALID', '"*/5 * * * *"', "Write cron: '*/5 * * * *'."],
@@ -106,15 +121,39 @@ const JOBS: readonly JobCase[] = [
   [{ cron: 'rate(5 minutes)' }, 'OPTION_INVALID', '"rate(5 minutes)"', "Write { every: '5m' }."],
   [{ cron: '2027-01-01T00:00:00Z' }, 'OPTION_INVALID', '2027-01-01', "Write { at: '2027-01-01T00:00:00Z' }"],
   [{ at: '2027-01-01' }, 'OPTION_INVALID', '"2027-01-01"', "Write at: '2027-01-01T00:00:00Z'."],
+  [{ at: '2027-01-01 12:00' }, 'OPTION_INVALID', '12:00', "Write at: '2027-01-01T12:00:00Z'."],
+  [{ at: '2027-01-01 12:00:30 +0200' }, 'OPTION_INVALID', '12:00', "Write at: '2027-01-01T12:00:30+02:00'."],
+  [{ cron: ['0 3 * * *', '0 18 * * *'] }, 'OPTION_INVALID', 'an array', 'a second schedule for the job'],
+  [{ every: '5m', command: [] }, 'OPTION_INVALID', 'an empty array', "Write command: ['pg_dump'"],
   [{ at: 'tomorrow' }, 'OPTION_INVALID', '"tomorrow"', "Write at: '2027-01-01T00:00:00Z'."],
   [{ every: '5m', tenant: 5 }, 'NAME_INVALID', '5', '1 to 200 characters'],
   [{ every: '5m', schema: {} }, 'OPTION_INVALID', 'schema', 'Zod'],
   [{ every: '5m', input: new Map() }, 'INPUT_INVALID', 'a Map', 'Object.fromEntries(map)'],
+  // Unset variables.
+  [
+    undefined,
+    'OPTION_INVALID',
+    'Job "billing": The option cron is undefined.',
+    'write {} for a job without a schedule',
+  ],
+  [{ cron: undefined }, 'OPTION_INVALID', 'The option cron is undefined.', 'Check the variable that it comes from'],
+  [{ every: undefined, retry: 1 }, 'OPTION_INVALID', 'The option every is undefined.', 'or leave out every if'],
+  [{ at: undefined }, 'OPTION_INVALID', 'The option at is undefined.', 'Check the variable'],
   // Expressions.
   [{ cron: '60 * * * *' }, 'VALUE_OUT_OF_RANGE', '"60 * * * *"', 'from 0 to 59'],
   [{ cron: '0 24 * * *' }, 'VALUE_OUT_OF_RANGE', '24', 'Midnight is hour 0.'],
   [{ cron: '0 3 * *' }, 'FIELDS_MISCOUNTED', '"0 3 * *"', /\n\S+/],
   [{ cron: '0 3 30 2 *' }, 'OPTION_INVALID', '"0 3 30 2 *"', '30 February does not come'],
+  [{ cron: '0 3 31 4 *' }, 'OPTION_INVALID', '"0 3 31 4 *"', '31 April does not come'],
+  [{ cron: '0 22-2 * * *' }, 'RANGE_BACKWARD', '22-2', "set the option wrap: cron: { expression: '…', wrap: true }"],
+  [
+    { cron: '0 3 * * * root' },
+    'NAME_UNKNOWN',
+    'root',
+    'A command does not belong in the expression, which is "0 3 * * *"',
+  ],
+  [{ cron: '0 3 * * * /usr/bin/backup' }, 'CHARACTER_UNEXPECTED', '/usr/bin/backup', 'A command does not belong'],
+  [{ cron: '0 3 * * * root /usr/bin/backup --all x' }, 'FIELDS_MISCOUNTED', '"0 3', 'A command does not belong'],
   [{ cron: '@dayly' }, 'MACRO_UNKNOWN', '@dayly', 'Did you mean @daily?'],
   [{ cron: '@reboot' }, 'OPTION_INVALID', '@reboot', 'Do it where the application starts'],
   [{ cron: '0 3 * * FUN' }, 'NAME_UNKNOWN', 'FUN', 'SUN'],
@@ -127,7 +166,7 @@ const JOBS: readonly JobCase[] = [
   [{ cron: '0 3 * * *', tz: 'local' }, 'ZONE_UNKNOWN', '"local"', 'Name the zone'],
   [{ cron: '0 3 * * *', tz: 2 }, 'OPTION_INVALID', 'a number', 'tz'],
   [{ cron: '0 3 * * *', tz: 'EST' }, 'ZONE_SUSPICIOUS', "'EST'", "Write tz: 'America/New_York'"],
-  [{ cron: '0 3 * * *', tz: 'BST' }, 'ZONE_SUSPICIOUS', "'BST'", "Write tz: 'Asia/Dhaka' if that is meant"],
+  [{ cron: '0 3 * * *', tz: 'BST' }, 'ZONE_SUSPICIOUS', "'BST'", "Write tz: 'Europe/London', or tz: 'Asia/Dhaka' if"],
   [{ cron: '0 3 * * *', tz: 'Etc/GMT+5' }, 'ZONE_SUSPICIOUS', "'Etc/GMT+5'", "Write tz: '-05:00'"],
   // Contradictions.
   [{ cron: '0 3 * * *', every: '5m' }, 'OPTION_CONFLICT', 'cron and every', 'Make a schedule for each.'],
@@ -146,6 +185,16 @@ const JOBS: readonly JobCase[] = [
   [{ every: '5m', retry: { attempts: 3, backoff: { base: 5 } } }, 'DURATION_SUSPICIOUS', '5', "Write base: '5s'"],
   [{ at: 1_900_000_000 }, 'INSTANT_SUSPICIOUS', '1900000000', 'Write at: 1900000000000'],
   [{ cron: '* 3 * * *' }, 'CRON_SUSPICIOUS', "'* 3 * * *'", "Write '0 3 * * *' for once a day"],
+  [
+    { cron: '0 0 12 ? * 2 2027' },
+    'CRON_SUSPICIOUS',
+    '2 is Tuesday here, and Monday in Quartz',
+    'Write MON, or dialect:',
+  ],
+  [{ cron: '0 0 12 ? * 2-6' }, 'CRON_SUSPICIOUS', '2 is Tuesday', 'Write MON-FRI, or'],
+  [{ cron: '0 0 12 ? * 6#3' }, 'CRON_SUSPICIOUS', '6 is Saturday', 'Write FRI#3, or'],
+  [{ cron: '*/45 * * * *' }, 'CRON_SUSPICIOUS', 'after minute 45 comes minute 0', "Write every: '45m'"],
+  [{ cron: '0 */5 * * *' }, 'CRON_SUSPICIOUS', 'starts again every day', "Write every: '5h' for a steady interval"],
 ]
 
 test(`each of ${JOBS.length} mistakes in a job is told with a code, the job, the value and the fix`, () => {
@@ -203,6 +252,7 @@ type Call = readonly [args: readonly unknown[], code: string, value: string, fix
 const CALLS: readonly Call[] = [
   [['billing', '0 3 * * *'], 'HANDLER_MISSING', '"billing"', 'app.job("billing", \'0 3 * * *\', async (run) =>'],
   [['billing', '0 3 * * *', 'handler'], 'HANDLER_MISSING', '"handler"', 'async (run) =>'],
+  [['billing', '0 3 * * *', './billing.js'], 'HANDLER_MISSING', '"./billing.js"', 'file: "./billing.js" }'],
   [['billing', '0 3 * * *', Promise.resolve()], 'HANDLER_MISSING', 'a promise', 'without calling it'],
   [['billing', () => {}], 'OPTION_INVALID', '"billing"', 'app.job("billing", \'0 3 * * *\''],
   [['billing', () => {}, '0 3 * * *'], 'OPTION_INVALID', '"billing"', 'app.job("billing", "0 3 * * *"'],
@@ -239,6 +289,11 @@ test('what says its unit, its zone or its minute is not suspicious', () => {
     { cron: '* 0 3 * * *', tz: 'CET' },
     { cron: '0 3 * * *', tz: 'UTC' },
     { at: Date.UTC(2_099, 0) },
+    { cron: '0-59/45 * * * *' },
+    { cron: '0 0 12 ? * 2 2099', dialect: 'default' },
+    { cron: '0 0 12 ? * MON 2099' },
+    { cron: '0 12 ? * 2' },
+    { cron: '*/15 */6 * * *' },
   ]
   for (const options of fine) {
     const told = toldAbout({ store: 'memory:', drain: '30ms' }, (app) => app.job('billing', options, () => {}))
@@ -258,4 +313,25 @@ test('a schedule made at run time gets the same errors and warnings, with its na
   const { warnings } = await app.schedules.create('acme', { job: 'billing', cron: '0 3 * * *', timeout: 30 })
   assert.equal(warnings.length, 1)
   assert.match(warnings[0]!, /timeout is 30, .*'30s'.* \(DURATION_SUSPICIOUS\)$/)
+})
+
+test('an event of another library is told as run.ended', async () => {
+  await using app = cronce({ store: 'memory:', logger: false })
+  for (const type of ['job.failed', 'completed', 'task:success', 'error', 'failed']) {
+    const error = { code: 'OPTION_INVALID', hint: 'Did you mean run.ended?' }
+    assert.throws(() => app.on(type as '*', () => {}), error, type)
+  }
+})
+
+test('a lock has no time to live: it is held until its function ends', async () => {
+  await using app = cronce({ store: 'memory:', logger: false })
+  const lock = app.lock as unknown as (...args: unknown[]) => Promise<unknown>
+  const error = { code: 'OPTION_UNKNOWN', message: 'There is no option "ttl".', hint: /held until its function ends/ }
+  await assert.rejects(
+    lock('x', { ttl: 5 }, () => {}),
+    error,
+  )
+  await assert.rejects(lock('x', { ttl: 5 }), error)
+  await assert.rejects(lock('x', { wait: '5s' }), { code: 'HANDLER_MISSING' })
+  await assert.rejects(lock('x', 5), { code: 'HANDLER_MISSING' })
 })

@@ -24,7 +24,7 @@ test('a start is one line: the jobs, the next due time, the store and the instan
   assert.equal(lines.length, 1)
   assert.match(
     lines[0]!,
-    /^info Started: 3 jobs, next soon at 2027-01-01T03:00:00\.000Z \(in 3 h\)\. Store memory.*, instance \S+\.$/,
+    /^info Started: 3 jobs, next soon at 2027-01-01T03:00:00\.000Z \(in 3 h\), 1 without a schedule \(manual\)\. Store memory.*, instance \S+\.$/,
   )
   assert.ok(lines[0]!.includes(app.instance!))
   await app.stop()
@@ -40,33 +40,33 @@ test('a logger without info, and none at all, hear nothing of a start', async ()
   assert.deepEqual(lines, [])
 })
 
-test('a line about the next due time heeds the window, and works without jobs', () => {
-  const about = { store: 'memory:', instance: 'i', now: 0 }
-  assert.equal(startedLine({ ...about, jobs: [] }), 'Started: 0 jobs. Store memory:, instance i.')
-  const definition = {
-    job: 'a',
-    trigger: { kind: 'every', everyMs: 60_000, anchor: 0 },
-    input: null,
-    policy: {},
-    start: 3_600_000,
-    end: null,
-    limit: null,
-    tenant: null,
-  } as const
-  const line = startedLine({ ...about, jobs: [{ name: 'a', definition }] })
-  assert.match(line, /^Started: 1 job, next a at 1970-01-01T01:00:00\.000Z \(in 1 h\)\./)
-  const over = startedLine({ ...about, jobs: [{ name: 'a', definition: { ...definition, end: 3_600_000 } }] })
-  assert.equal(over, 'Started: 1 job. Store memory:, instance i.')
+test('a line about the next due time is about what the store has, and works without jobs', () => {
+  const about = { store: 'memory:', instance: 'i', now: 0, purpose: null, jobs: [] }
+  const stored = { id: 'a', nextAt: 3_600_000, pause: null, retiredAt: null }
+  assert.equal(startedLine({ ...about, schedules: [] }), 'Started: 0 jobs. Store memory:, instance i.')
+  const line = startedLine({ ...about, schedules: [{ ...stored, id: 'b', nextAt: 7_200_000 }, stored] })
+  assert.match(line, /^Started: 0 jobs, next a at 1970-01-01T01:00:00\.000Z \(in 1 h\)\./)
+  const paused = { at: 0, until: null, note: null, author: null, missed: 'skip' } as const
+  for (const idle of [{ nextAt: null }, { pause: paused }, { retiredAt: 0 }]) {
+    const schedules = [{ ...stored, ...idle }] as Parameters<typeof startedLine>[0]['schedules']
+    assert.equal(startedLine({ ...about, schedules }), 'Started: 0 jobs. Store memory:, instance i.')
+  }
 })
 
 test('a stop says what it waits for, and how to stop now', async () => {
-  assert.equal(stoppingLine([], 30_000, 'SIGINT'), null)
+  const by = { drainMs: 30_000, signal: 'SIGINT', isTerminal: true } as const
+  assert.equal(stoppingLine([], by), null)
   assert.equal(
-    stoppingLine(['billing'], 30_000, 'SIGINT'),
+    stoppingLine(['billing'], by),
     'Stopping: 1 run may finish within 30 s (billing). Press Ctrl-C again to stop now.',
   )
   assert.equal(
-    stoppingLine(['a', 'a', 'b', 'c', 'd', 'e'], 500, 'SIGTERM'),
+    stoppingLine(['billing'], { ...by, isTerminal: false }),
+    'Stopping: 1 run may finish within 30 s (billing). Send SIGINT again to stop now.',
+    'PM2 sends SIGINT, and has no keyboard',
+  )
+  assert.equal(
+    stoppingLine(['a', 'a', 'b', 'c', 'd', 'e'], { ...by, drainMs: 500, signal: 'SIGTERM' }),
     'Stopping: 6 runs may finish within 500 ms (a, b, c and 2 more). Send SIGTERM again to stop now.',
   )
   const { lines, logger } = kept()

@@ -87,14 +87,76 @@ test('no due time is skipped because of a run whose handler has returned and who
   }
 })
 
-test('no due time is skipped because of a run that was claimed and has not started', async () => {
-  const fleet = await createFleet()
-  const only = await fleet.add((app) => app.job('tick', { every: '1s' }, () => {}))
-  await fleet.advance('5500ms')
-  only.at('run:starting', () => fleet.world.after(1_600))
-  await fleet.advance('10s')
-  assert.deepEqual(startedDueTimes(fleet).slice(-11), everySecond(5 * SECOND, 15 * SECOND))
-  assert.deepEqual(await otherReasons(fleet), [])
+test('no due time is skipped because of a run that was claimed and had not started', async () => {
+  for (const handlerMs of [0, 300]) {
+    const fleet = await createFleet()
+    const only = await fleet.add((app, { clock }) =>
+      app.job('tick', { every: '1s' }, ({ fire }) =>
+        handlerMs > 0 && fire.dueAt === NEW_YEAR + 6 * SECOND ? clock.sleep(handlerMs) : undefined,
+      ),
+    )
+    await fleet.advance('5500ms')
+    only.at('run:starting', () => fleet.world.after(1_600))
+    await fleet.advance('10s')
+    assert.deepEqual(startedDueTimes(fleet).slice(-11), everySecond(5 * SECOND, 15 * SECOND), `${handlerMs} ms`)
+    assert.deepEqual(await otherReasons(fleet), [], `${handlerMs} ms`)
+    fleet.end()
+  }
+})
+
+/** All instances stand still for 3.5 seconds from between the claim of the tenth due time and its start, its holder for longer. */
+async function stallBeforeStart(fleet: Fleet, holderMs = 0): Promise<void> {
+  await fleet.advance(9_900)
+  const [run] = (await fleet.operator.runs.list({ schedule: 'tick', from: NEW_YEAR + 10 * SECOND })).items
+  const holder = fleet.members.find(({ name }) => run?.instance?.startsWith(`${name}.`))
+  assert.ok(holder !== undefined, 'the tenth due time is claimed')
+  for (const member of fleet.members) member.pause()
+  await fleet.advance(3_500)
+  for (const member of fleet.members) if (member !== holder) member.resume()
+  await fleet.world.advance(holderMs)
+  holder.resume()
+}
+
+test('a stall between a claim ahead and its start skips no due time', async () => {
+  const cases = [
+    { members: 1, handlerMs: 0, holderMs: 0 },
+    { members: 1, handlerMs: 5, holderMs: 0 },
+    { members: 3, handlerMs: 5, holderMs: 0 },
+    { members: 3, handlerMs: 80, holderMs: 0 },
+    // Its peers look at the schedule before its holder can tell that the run has not started.
+    { members: 2, handlerMs: 5, holderMs: 500 },
+    { members: 3, handlerMs: 5, holderMs: 500 },
+  ]
+  for (const { members, handlerMs, holderMs } of cases) {
+    const fleet = await createFleet({ probes: true, latency: () => ({ requestMs: 5, answerMs: 5 }) })
+    await fleet.addMany(members, (app, { clock }) =>
+      app.job('tick', { every: '1s' }, () => (handlerMs === 0 ? undefined : clock.sleep(handlerMs))),
+    )
+    await stallBeforeStart(fleet, holderMs)
+    await fleet.advance('20s')
+    const what = `${members} members, a handler of ${handlerMs} ms, ${holderMs} ms more`
+    assert.deepEqual(await otherReasons(fleet), [], what)
+    assert.deepEqual(
+      startedDueTimes(fleet).filter((dueAt) => dueAt >= NEW_YEAR + 5 * SECOND && dueAt <= NEW_YEAR + 25 * SECOND),
+      everySecond(5 * SECOND, 25 * SECOND),
+      what,
+    )
+    fleet.end()
+  }
+})
+
+test('due times of a stall between a claim ahead and its start wait for that run, also if it executes for long', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.add((app, { clock }) =>
+    app.job('tick', { every: '1s' }, ({ fire }) => clock.sleep(fire.dueAt === NEW_YEAR + 10 * SECOND ? 2_500 : 5)),
+  )
+  await stallBeforeStart(fleet)
+  await fleet.advance('20s')
+  assert.deepEqual(
+    startedDueTimes(fleet).filter((dueAt) => dueAt >= NEW_YEAR + 10 * SECOND && dueAt <= NEW_YEAR + 25 * SECOND),
+    [...everySecond(10 * SECOND, 13 * SECOND), ...everySecond(16 * SECOND, 25 * SECOND)],
+  )
+  assert.equal(await countOf(fleet, 'overlap'), 2)
   fleet.end()
 })
 

@@ -150,6 +150,7 @@ test('a name that comes back after another app had its later name, which was rem
     await stop(fleet, crm)
     await fleet.advance('3m')
     await fleet.operator.schedules.remove('invoice')
+    assert.notEqual(await fleet.operator.schedules.find('bill'), null, 'that of another app stays')
     await fleet.add(misfiring(name, was), { app: 'shop', deployment: 'v3' })
     await fleet.advance('10m')
     const all = ran(fleet, 'bill', 'invoice', 'receipt')

@@ -402,3 +402,23 @@ test('a pause that was ended after a rollback of the rename is not there again a
   assert.equal((await fleet.operator.schedules.get('invoice')).state, 'active')
   fleet.end()
 })
+
+test('a release that says was one release late stops the old name, and a rollback goes on where the new one stopped', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(bill, { deployment: undefined })
+  await fleet.advance('150s')
+  await fleet.world.until(first.app.stop())
+  const forgot = await fleet.add((app) => app.job('invoice', '* * * * *', () => {}), { deployment: undefined })
+  await fleet.advance('100s')
+  const late = await fleet.add(invoice, { deployment: undefined })
+  await fleet.world.until(forgot.app.stop())
+  await fleet.advance('10m')
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  await fleet.operator.schedules.pause('invoice')
+  await fleet.world.until(late.app.stop())
+  const before = ran(fleet).length
+  await fleet.add(bill, { deployment: undefined })
+  await fleet.advance('4m')
+  assert.equal(ran(fleet).length, before, 'the pause went along')
+  for (const member of fleet.members) member.crash()
+})

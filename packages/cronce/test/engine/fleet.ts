@@ -4,6 +4,7 @@ import { surround } from '../../src/app/surroundings.ts'
 import { parseDuration } from '../../src/duration.ts'
 import type { EngineSettings, SyncPoint } from '../../src/engine/parts.ts'
 import type { CronceEvent, EventOf, EventType } from '../../src/model/event.ts'
+import { isPromise } from '../../src/model/is-promise.ts'
 import type { Run } from '../../src/run/run.ts'
 import { copyData } from '../../src/store/memory/data.ts'
 import { type MemorySource, memory } from '../../src/store/memory/memory.ts'
@@ -17,7 +18,10 @@ import { checkPromises } from './check-promises.ts'
 export type Tx = MemoryTransaction
 export type App = Cronce<Tx>
 
-/** Several instances on one store, in one virtual time, each with its own clock, randomness and connection. */
+/**
+ * Several instances on one store, in one virtual time, each with its own clock, randomness and connection. Every other one, the first
+ * included, has no middleware: its handlers may end without a promise.
+ */
 export interface Fleet {
   readonly world: World
   readonly source: MemorySource
@@ -146,12 +150,11 @@ export async function createFleet({
     if (probes) link.probe = (instances) => instances.filter(isGone)
     if (latency !== undefined) link.disturb(() => ({ kind: 'slow', ...latency(random) }))
     const points = new Map<SyncPoint, { happen: () => Promise<void> | void; left: number }>()
-    const sync = async (point: SyncPoint): Promise<void> => {
+    // Answers at once where nothing is wanted: then a run whose handler is plain makes no promise.
+    const sync = (point: SyncPoint): Promise<void> | void => {
       const wanted = points.get(point)
-      if (wanted !== undefined && wanted.left-- > 0) await wanted.happen()
-      // A crash or a pause that happened right here.
-      if (process.state === 'crashed') await never()
-      else if (process.state === 'paused') await process.delivered()
+      const happening = wanted !== undefined && wanted.left-- > 0 ? wanted.happen() : undefined
+      return happening === undefined ? hold(process) : happening.then(() => hold(process))
     }
     const own: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await source.open(OPENING)) }
     const app = cronce<Tx>({
@@ -171,20 +174,13 @@ export async function createFleet({
         void points.set(point, { happen, left: times }),
     })
     if (!isQuiet) app.on('*', (event) => told.push({ at: storeNow(), member, event }))
-    app.use(async (run, next) => {
+    const record = (run: Run<unknown, Tx>, call: () => unknown): unknown => {
       const entry = handledBy(member, run, storeNow())
       handled.push(entry)
-      try {
-        const value = await next()
-        entry.how = 'returned'
-        return value
-      } catch (error) {
-        entry.how = 'threw'
-        throw error
-      } finally {
-        entry.endedAt = storeNow()
-      }
-    })
+      return onEnd(call, (how) => Object.assign(entry, { how, endedAt: storeNow() }))
+    }
+    if (number % 2 === 1) recordHandlers(app, record)
+    else app.use(async (run, next) => record(run, next))
     members.push(member)
     declare(app, member)
     return member
@@ -241,6 +237,49 @@ function handledBy(member: Member, run: Run<unknown, Tx>, startedAt: number): Ha
     ...{ member, instance, schedule, dueAt, nonce, kind, attempt, token, signal, startedAt },
     ...{ endedAt: null, how: 'runs' },
   }
+}
+
+/** A crash or a pause that happened right here. */
+function hold(process: Process): Promise<void> | void {
+  if (process.state === 'crashed') return never()
+  if (process.state === 'paused') return process.delivered()
+}
+
+/** Without middleware, so that what is not asynchronous stays so. */
+function recordHandlers(app: App, record: (run: Run<unknown, Tx>, call: () => unknown) => unknown): void {
+  const declare = app.job as (name: unknown, options: unknown, handler: unknown) => App
+  const job = (name: unknown, options: unknown, handler: unknown): App =>
+    declare(name, options, isHandler(handler) ? (run: Run<unknown, Tx>) => record(run, () => handler(run)) : handler)
+  Object.assign(app, { job })
+}
+
+function isHandler(handler: unknown): handler is (run: Run<unknown, Tx>) => unknown {
+  return typeof handler === 'function'
+}
+
+/** Calls, tells how it ended, and answers the same. */
+function onEnd(call: () => unknown, tell: (how: 'returned' | 'threw') => void): unknown {
+  let value: unknown
+  try {
+    value = call()
+  } catch (error) {
+    tell('threw')
+    throw error
+  }
+  if (!isPromise(value)) {
+    tell('returned')
+    return value
+  }
+  return value.then(
+    (returned) => {
+      tell('returned')
+      return returned
+    },
+    (error: unknown) => {
+      tell('threw')
+      throw error
+    },
+  )
 }
 
 function idsFrom(name: string, random: () => number): () => string {

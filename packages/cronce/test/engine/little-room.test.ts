@@ -129,6 +129,31 @@ test('a fire that becomes late behind an active one is judged when it does, not 
   fleet.end()
 })
 
+test('a schedule without a limit is not kept waiting by one of the same job whose limit is used up', async () => {
+  const fleet = await createFleet()
+  const group = { name: 'database', limit: 1 }
+  await fleet.add((app, { clock }) => app.job('long', { group }, () => clock.sleep(3_600 * SECOND)), { app: 'mail' })
+  await fleet.operator.schedules.trigger('long')
+  await fleet.advance('1s')
+  await fleet.add(
+    (app) => {
+      app.job('copy', {}, () => {})
+      app.job('tick', { every: '1s' }, () => {})
+    },
+    { concurrency: 1 },
+  )
+  // They wait for longer than the free one, so a look finds them before it.
+  for (const name of ['full-1', 'full-2', 'full-3'])
+    await fleet.operator.schedules.put(name, { job: 'copy', every: '1s', group, misfire: { grace: '10m' } })
+  await fleet.advance('5s')
+  await fleet.operator.schedules.put('free', { job: 'copy', every: '5s' })
+  await fleet.advance('1m')
+  assert.ok(latenesses(fleet, 'free').length >= 11, `${latenesses(fleet, 'free').length} starts`)
+  assert.ok(Math.max(...latenesses(fleet, 'free')) < GRACE)
+  assert.equal(latenesses(fleet, 'full-1').length, 0)
+  fleet.end()
+})
+
 test('a job that waits for a place in a group gets one, though another job of the group always has a fire that waits', async () => {
   const fleet = await createFleet()
   await fleet.add((app, member) => {

@@ -159,6 +159,24 @@ test('a step whose run died in the middle of it is done again where the job, or 
   }
 })
 
+test('a step of unknown outcome names the commands that resolve it and run the fire again', async () => {
+  let charged = 0
+  const fleet = await fleetWith({}, (run, member) =>
+    run.once('charge card', async () => {
+      if (++charged > 1) return
+      member.crash()
+      await member.delivered()
+    }),
+  )
+  await fleet.advance('5m')
+  const due = new Date(DUE).toISOString()
+  const commands = `cronce step resolve ${FIRE.schedule} "charge card" ${due} --failed (or --result JSON), then cronce retry ${FIRE.schedule} ${due}.`
+  const { reason, detail } = await fleet.operator.fires.get(FIRE)
+  assert.equal(reason, 'step-unknown')
+  assert.ok(detail?.endsWith(commands), `${detail}`)
+  fleet.end()
+})
+
 test('the same step twice at the same time is one step', async () => {
   let charged = 0
   const fleet = await fleetWith({}, async (run, { clock }) => {
@@ -211,7 +229,8 @@ test('progress and log are kept with the run, while it runs and afterwards', asy
     run.log('begun')
     await clock.sleep(30_000)
     run.log.warn('slow')
-    run.progress(7)
+    run.progress(50)
+    run.progress(60)
   })
   await fleet.advance('1m10s')
   const during = (await fleet.operator.runs.list()).items[0]!
@@ -226,7 +245,7 @@ test('progress and log are kept with the run, while it runs and afterwards', asy
   assert.equal(after.progress?.fraction, 1)
   assert.deepEqual(
     after.log.map(({ message }) => message),
-    ['begun', 'slow'],
+    ['begun', 'slow', 'run.progress(50) was recorded as 1: it takes a fraction from 0 to 1; write 0.5.'],
   )
   fleet.end()
 })
@@ -299,6 +318,7 @@ test('a run knows what came before it', async () => {
 test('a second transaction of a run is refused, and so is one after the work threw only if that was committed', async () => {
   const codes: unknown[] = []
   const fleet = await fleetWith({ guarantee: 'exactly-once' }, async (run) => {
+    await run.transaction(undefined as never).catch((error: Error) => codes.push(error.message))
     await run
       .transaction(() => {
         throw new Error('undone')
@@ -308,8 +328,36 @@ test('a second transaction of a run is refused, and so is one after the work thr
     await run.transaction(() => {}).catch((error: { code?: unknown }) => codes.push(error.code))
   })
   await fleet.advance('5m')
-  assert.deepEqual(codes, ['undone', 'TRANSACTION_REPEATED'])
+  assert.deepEqual(codes, [
+    'run.transaction needs a function, but was given undefined.',
+    'undone',
+    'TRANSACTION_REPEATED',
+  ])
   assert.deepEqual([...fleet.source.data.effects], [['paid', true]])
+  fleet.end()
+})
+
+test('what a handler throws after its transaction is reported, and its fire has succeeded', async () => {
+  const fleet = await fleetWith({ guarantee: 'exactly-once', retry: 3 }, async (run) => {
+    await run.transaction((tx) => tx.set('paid', true))
+    throw new Error('mail server is down')
+  })
+  await fleet.advance('5m')
+  assert.deepEqual(
+    fleet.events('run.failedLate').map(({ attempt, error }) => [attempt, error.message]),
+    [[1, 'mail server is down']],
+  )
+  assert.equal((await fleet.operator.fires.get(FIRE)).state, 'succeeded')
+  assert.deepEqual(fleet.events('run.untransacted'), [])
+  fleet.end()
+})
+
+test('an exactly-once run that ends without a transaction is reported once for its job', async () => {
+  const fleet = await fleetWith({ guarantee: 'exactly-once', cron: '1-4 0 * * *' }, () => {})
+  await fleet.advance('5m')
+  const reported = fleet.events('run.untransacted')
+  assert.deepEqual(new Set(reported.map(({ instance }) => instance)).size, reported.length)
+  assert.ok(reported.length > 0)
   fleet.end()
 })
 

@@ -99,6 +99,44 @@ test('a run that throws is on record as failed if its task is watched, else as c
   await record('unwatched', 'succeeded')
 })
 
+test('with { cron } every distributed task is watched, and its schedule says when node-cron will ask', async (context) => {
+  const { app, schedule, record } = await startTasks(context, { cron })
+  const fail = (): never => {
+    throw new Error('no space left')
+  }
+  schedule('inline', fail, { timezone: 'Europe/Berlin' })
+  schedule('background', DYING)
+  await record('inline', 'failed')
+  await record('background', 'failed')
+  const { input } = await app.schedules.get('node-cron:inline')
+  assert.deepEqual(input, {
+    'cronce:expected': {
+      ...{ kind: 'cron', expression: '* * * * * *', tz: 'Europe/Berlin', days: 'and', dst: 'once', wrap: true },
+    },
+  })
+})
+
+test('a coordinator with a store of its own says that it has started, and what its stop waits for', async (context) => {
+  const told: string[] = []
+  const logger = { ...SILENT, info: (message: string) => void told.push(message) }
+  const coordinator = runCoordinator(memory(), { logger, signals: false })
+  context.after(() => cron.shutdown())
+  await coordinator.ready()
+  assert.match(told[0] ?? '', /^Started: coordinator of node-cron\. Store memory.*, instance \S+\.$/)
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const work = (): Promise<void> => {
+    begun.resolve()
+    return gate.promise
+  }
+  const options = { name: 'invoices', distributed: true, runCoordinator: coordinator, noOverlap: true, logger: SILENT }
+  cron.schedule('* * * * * *', work, options)
+  await begun.promise
+  const closing = coordinator.close()
+  assert.equal(told[1], 'Stopping: 1 run may finish within 30 s (node-cron:invoices).')
+  gate.resolve()
+  await closing
+})
+
 test('a background task whose process dies is on record as failed if it is watched', async (context) => {
   const { coordinator, schedule, record } = await startTasks(context, { overlap: 'fleet' })
   coordinator.watch(schedule('dying', DYING))
@@ -120,7 +158,7 @@ test('what runs when the app stops may end, and is on record; what comes then is
   await begun.promise
   await app.stop()
   assert.deepEqual(new Set(outcomes), new Set(['succeeded']))
-  assert.equal(await skipped.promise, 'coordinator-error')
+  assert.equal(await skipped.promise, 'not-elected')
 })
 
 test('a coordinator with a store of its own is no deployment of an app of the user, whatever that is called', async (context) => {
@@ -150,11 +188,12 @@ test('when the first slot is asked for, tasks that are not distributed are named
   task({ name: 'cleanup' })
   task({}, '5 0 1 1 *')
   cron.createTask('0 0 1 1 *', DYING, { name: 'in-a-process', logger: SILENT })
+  cron.createTask('0 0 1 1 *', DYING, { name: 'on-purpose', distributed: false, logger: SILENT })
   task({ name: 'also-once', distributed: true, runCoordinator: coordinator })
   task({ name: 'once', distributed: true, runCoordinator: coordinator }, '* * * * * *')
   await until('two slots', async () => coordinator.counts.run >= 2)
   assert.deepEqual(lines, [
-    'warn: 3 tasks of node-cron run in every process, without asking the coordinator: cleanup (0 0 1 1 *), a task without a name (5 0 1 1 *), in-a-process (0 0 1 1 *). Add { name, distributed: true } to the options of those that should run once.',
+    'warn: 3 tasks of node-cron run in every process, without asking the coordinator: cleanup (0 0 1 1 *), a task without a name (5 0 1 1 *), in-a-process (0 0 1 1 *). Add { name, distributed: true } to the options of those that should run once; ignore this for those that say distributed: false.',
   ])
   assert.throws(() => runCoordinator(app, { cron: {} as never }), { code: 'OPTION_INVALID' })
 })

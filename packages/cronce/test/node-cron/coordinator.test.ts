@@ -205,7 +205,15 @@ test('a task that an operator paused runs nowhere, and that is on record', async
   await world.fleet.world.until(world.fleet.operator.schedules.resume('node-cron:sync'))
   await world.fleet.advance('1s')
   assert.equal(await ask(world, first, world.key()), true)
-  assert.deepEqual(first.coordinator.counts, { run: 2, taken: 0, overlap: 0, paused: 1, 'not-designated': 0, error: 0 })
+  assert.deepEqual(first.coordinator.counts, {
+    run: 2,
+    taken: 0,
+    overlap: 0,
+    paused: 1,
+    'not-designated': 0,
+    stopping: 0,
+    error: 0,
+  })
   world.fleet.end()
 })
 
@@ -284,7 +292,7 @@ test('two tasks of one process with one name are told of once, and so is a clock
   fleet.end()
 })
 
-test('a key that is none, an app that has not started, and a coordinator that is closed are refused', async () => {
+test('a key that is none and an app that has not started are refused; a coordinator that is closed runs nothing', async () => {
   const world = await fleetOfAskers()
   const [first] = world.askers
   for (const key of ['sync', 'sync:2027-01-01', `${world.key().slice(-24)}`, `:${world.key().slice(-24)}`])
@@ -293,7 +301,8 @@ test('a key that is none, an app that has not started, and a coordinator that is
   await assert.rejects(idle.ready(), { code: 'NOT_STARTED' })
   await assert.rejects(idle.shouldRun(world.key(), TTL_MS), { code: 'NOT_STARTED' })
   await first.coordinator.close()
-  await assert.rejects(ask(world, first, world.key()), { code: 'NOT_STARTED' })
+  assert.equal(await ask(world, first, world.key()), false)
+  await assert.rejects(first.coordinator.ready(), { code: 'NOT_STARTED' })
   assert.throws(() => runCoordinator({} as never), { code: 'OPTION_INVALID' })
   assert.throws(() => runCoordinator(first.app, { lease: '5s' } as never), { code: 'OPTION_UNKNOWN' })
   world.fleet.end()
@@ -315,7 +324,15 @@ test('by the environment only those run that are told to, once, whoever else is 
   assert.equal(await world.fleet.world.until(alsoChosen.shouldRun(key, TTL_MS)), false)
   process.env[variable] = 'yes'
   await assert.rejects(chosen.shouldRun(world.key(1_000), TTL_MS), { code: 'VARIABLE_INVALID' })
-  assert.deepEqual(chosen.counts, { run: 1, taken: 0, overlap: 0, paused: 0, 'not-designated': 1, error: 1 })
+  assert.deepEqual(chosen.counts, {
+    run: 1,
+    taken: 0,
+    overlap: 0,
+    paused: 0,
+    'not-designated': 1,
+    stopping: 0,
+    error: 1,
+  })
   world.fleet.end()
 })
 
@@ -331,5 +348,41 @@ test('a slot that was given up when the app stopped is waited for by nothing: it
   const { happened } = fleet.world
   await fleet.advance('2d')
   assert.equal(fleet.world.happened, happened, 'there is no timer left')
+  fleet.end()
+})
+
+test('an app that is being stopped, or was, runs nothing: that is an answer, not an error', async () => {
+  const world = await fleetOfAskers()
+  const { fleet, askers } = world
+  const [first, second] = askers
+  const running = world.key()
+  assert.equal(await ask(world, first, running), true)
+  const stopping = first.app.stop()
+  await fleet.advance('1s')
+  const key = world.key()
+  assert.equal(await ask(world, first, key), false)
+  assert.equal(await ask(world, second, key), true, 'a peer runs the slot')
+  await fleet.world.until(first.coordinator.onComplete(running))
+  await fleet.world.until(stopping)
+  assert.equal(await ask(world, first, world.key()), false)
+  assert.equal(first.coordinator.counts.stopping, 2)
+  assert.equal(first.coordinator.counts.error, 0)
+  fleet.end()
+})
+
+test('the schedule of a task says what overlap it has; processes that differ declare it once each', async () => {
+  const world = await fleetOfAskers()
+  const { fleet, askers } = world
+  const [first, second] = askers
+  const stored = () => fleet.world.until(fleet.operator.schedules.get('node-cron:sync'))
+  await ask(world, first, world.key())
+  assert.equal((await stored()).policy.overlap.kind, 'allow')
+  const exclusive = { ...second, coordinator: runCoordinator(second.app, { overlap: 'fleet' }) }
+  for (let slots = 0; slots < 4; slots++) {
+    await fleet.advance('1s')
+    await ask(world, slots % 2 === 0 ? exclusive : first, world.key())
+  }
+  const { policy, revision } = await stored()
+  assert.deepEqual([policy.overlap.kind, revision], ['skip', 2])
   fleet.end()
 })

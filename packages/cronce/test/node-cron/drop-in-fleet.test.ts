@@ -71,6 +71,50 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     assert.ok(all().every((event) => event.startsWith('execution:finished') || event.includes('not-elected')))
   })
 
+  it(
+    'that have used up maxExecutions are finished once the last process has, and owe nothing when they start again',
+    LIMIT,
+    async (context) => {
+      const { crons, client, logger } = await makeFleet(context, 2)
+      const [first, second] = crons as [NodeCron, NodeCron]
+      const { dates, work } = counting()
+      const state = async (): Promise<string | undefined> => (await client.schedules.find('warmup'))?.state
+      const warmUp = (cron: NodeCron) => {
+        const task = cron.createTask(EACH_SECOND, work, { name: 'warmup', maxExecutions: 1, logger })
+        const seen = follow(task, ['execution:maxReached', 'execution:missed'])
+        void task.start()
+        return seen
+      }
+      const keeper = second.createTask(EACH_SECOND, work, { name: 'warmup', logger })
+      void keeper.start()
+      await until(
+        async () => (await client.instances.list()).some(({ jobs }) => jobs.includes('warmup')),
+        'it is there',
+      )
+      const seen = warmUp(first)
+      await until(() => seen.length > 0, 'one process has used it up')
+      assert.equal(await state(), 'active', 'the other one goes on')
+      void keeper.destroy()
+      await until(
+        async () => (await client.instances.list()).every(({ state: now }) => now !== 'live'),
+        'both have left',
+      )
+      const last = warmUp(second)
+      await until(async () => (await state()) === 'finished', 'it is finished')
+      const count = dates.length
+      await sleep(2_500)
+      assert.equal(dates.length, count, 'nothing runs')
+      const again = warmUp(first)
+      await until(() => again.length > 0, 'it ran again')
+      assert.deepEqual(
+        [...last, ...again].map((event) => event.split(' ')[0]),
+        ['execution:maxReached', 'execution:maxReached'],
+      )
+      const { items } = await client.fires.list({ schedule: 'warmup' })
+      assert.deepEqual([...new Set(items.map(({ state: outcome }) => outcome))], ['succeeded'])
+    },
+  )
+
   it('without a name, or not distributed, run in every process, as with node-cron', LIMIT, async (context) => {
     const { crons } = await makeFleet(context, 2)
     const runs: string[] = []

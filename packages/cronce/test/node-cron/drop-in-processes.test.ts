@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { connect } from '../../src/app/connect.ts'
 import { until } from './drop-in-kit.ts'
 
 const WORKER = fileURLToPath(new URL('./drop-in-worker.ts', import.meta.url))
@@ -23,7 +24,11 @@ interface Line {
 }
 
 interface Fleet {
-  start(name: string, holds?: boolean): ChildProcess
+  /** `holdsMs`: how long each run takes. */
+  start(name: string, holdsMs?: number, signals?: boolean): ChildProcess
+  /** What processes printed. */
+  output(): string
+  readonly store: string
   lines(): Line[]
 }
 
@@ -31,6 +36,8 @@ async function makeFleet(context: TestContext): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'cronce-drop-in-'))
   const witness = join(folder, 'witness')
   const children: ChildProcess[] = []
+  const store = `sqlite:${join(folder, 'store.db')}`
+  let output = ''
   context.after(async () => {
     for (const child of children) child.kill('SIGKILL')
     await Promise.all(
@@ -39,11 +46,14 @@ async function makeFleet(context: TestContext): Promise<Fleet> {
     await rm(folder, { recursive: true, force: true })
   })
   return {
-    start(name, holds = false) {
-      const more = { DROP_IN_WITNESS: witness, DROP_IN_NAME: name, DROP_IN_HOLDS: String(holds) }
-      const store = { CRONCE_STORE: `sqlite:${join(folder, 'store.db')}` }
-      const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...more, ...store }
-      const child = spawn(process.execPath, [WORKER], { env, stdio: 'ignore' })
+    store,
+    output: () => output,
+    start(name, holdsMs, signals) {
+      const given = { DROP_IN_HOLDS_MS: String(holdsMs ?? ''), DROP_IN_SIGNALS: String(signals ?? '') }
+      const more = { DROP_IN_WITNESS: witness, DROP_IN_NAME: name, CRONCE_STORE: store, ...given }
+      const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...more }
+      const child = spawn(process.execPath, [WORKER], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+      child.stdout.setEncoding('utf8').on('data', (text) => (output += text))
       children.push(child)
       return child
     },
@@ -68,7 +78,7 @@ describe('Processes with the drop-in, on one file that CRONCE_STORE names', { co
   it('run each slot once, run again what one of them died at, and go on where they were', LIMIT, async (context) => {
     const fleet = await makeFleet(context)
     const begun = (name: string): Line[] => fleet.lines().filter((line) => line.name === name && line.what === 'begun')
-    const dying = fleet.start('dying', true)
+    const dying = fleet.start('dying', 600_000)
     await until(() => begun('dying').length > 0, 'it began one')
     await kill(dying)
     const lost = begun('dying').map(({ slot }) => slot)
@@ -87,6 +97,43 @@ describe('Processes with the drop-in, on one file that CRONCE_STORE names', { co
       slots.every((slot, index) => index === 0 || slot - slots[index - 1]! === 1_000),
       `none is left out: ${slots}`,
     )
+  })
+
+  it(
+    'let runs finish when they are told to stop, and end as they would have without the drop-in',
+    LIMIT,
+    async (context) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+        const fleet = await makeFleet(context)
+        const leaving = fleet.start('leaving', 1_500)
+        await until(() => fleet.lines().length > 0, 'it began one')
+        const [begun] = fleet.lines()
+        const ended = once(leaving, 'exit')
+        leaving.kill(signal)
+        assert.deepEqual(await ended, [null, signal])
+        assert.equal(fleet.lines().filter(({ slot, what }) => slot === begun?.slot && what === 'ended').length, 1)
+        assert.match(
+          fleet.output(),
+          new RegExp(`Stopping: \\d runs? may finish within 30 s \\(ledger\\)\\. Send ${signal} again`),
+        )
+        const client = await connect({ store: fleet.store })
+        const { items } = await client.runs.list({ schedule: 'ledger' })
+        const [instance] = await client.instances.list()
+        await client.close()
+        assert.deepEqual([...new Set(items.map(({ state, attempt }) => `${state} ${attempt}`))], ['succeeded 1'])
+        assert.equal(instance?.state, 'left')
+      }
+    },
+  )
+
+  it('end at once with signals: false', LIMIT, async (context) => {
+    const fleet = await makeFleet(context)
+    const leaving = fleet.start('leaving', 600_000, false)
+    await until(() => fleet.lines().length > 0, 'it began one')
+    const ended = once(leaving, 'exit')
+    leaving.kill('SIGTERM')
+    assert.deepEqual(await ended, [null, 'SIGTERM'])
+    assert.equal(fleet.output(), '')
   })
 
   for (const [unref, ends] of [

@@ -5,7 +5,6 @@ import {
   activateDeployment,
   announceRetirements,
   findDeployment,
-  linkNames,
   markGone,
   markLost,
   markTidied,
@@ -13,7 +12,6 @@ import {
   recordRefusals,
   registerProcess,
 } from '../../src/policy/deploy/deployment.ts'
-import { otherNamesOf } from '../../src/policy/deploy/job-names.ts'
 import { MINUTE, NOON } from './keeper.ts'
 
 /** The record of an app, and the processes that live. */
@@ -230,14 +228,6 @@ test('a refusal is replaced when its message changes', () => {
     two.refused.map(({ message }) => message),
     ['It goes on as invoice.'],
   )
-})
-
-test('names that another app has linked count unless a deployment declares them as two jobs', () => {
-  const { app } = new Fleet().start('v1', ['bill']).start('v2', ['mail', 'post'])
-  const linked = linkNames(app!, [{ was: 'invoice', id: 'bill' }])
-  assert.deepEqual(otherNamesOf(linked, 'bill'), ['invoice'])
-  assert.equal(linkNames(app!, [{ was: 'mail', id: 'post' }]), app)
-  assert.equal(linkNames(app!, []), app)
 })
 
 /** Many releases, each after the one before it has gone. */

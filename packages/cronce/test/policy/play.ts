@@ -24,7 +24,7 @@ import { recordsOf } from './records-of.ts'
 const KINDS = [
   ...['advance', 'advance', 'advance', 'plan', 'busy', 'settle', 'settle', 'settle', 'settle', 'recover', 'recover'],
   ...['pause', 'resume', 'resume', 'trigger', 'redefine', 'skipNext', 'cancel', 'cancelFire', 'backfill', 'retryFire'],
-  ...['retire', 'settleOld'],
+  ...['retire', 'settleOld', 'oneByOne', 'oneByOne'],
 ] as const
 
 export interface Act {
@@ -141,7 +141,8 @@ export class Play {
     const commands: Record<Act['kind'], () => void> = {
       advance: () => this.#advanceFully(),
       plan: () => this.#advance(null),
-      busy: () => this.#advance({ room: a % 3, idle: false }),
+      busy: () => this.#advance({ room: a % 3, idle: false, oneByOne: b % 2 === 0 }),
+      oneByOne: () => this.#advance({ room: 1_000, idle: true, oneByOne: true }),
       settle: () => token !== undefined && this.#settle(token, b, c),
       settleOld: () => this.#settleOld(a),
       recover: () => token !== undefined && this.#crash(token, b % 4),
@@ -208,9 +209,12 @@ export class Play {
     this.#account()
   }
 
-  #advance(claim: { readonly room: number; readonly idle: boolean } | null): void {
+  #advance(claim: { readonly room: number; readonly idle: boolean; readonly oneByOne: boolean } | null): void {
     this.#see(this.keeper.advance(claim))
     this.#account()
+    const { state, now } = this.keeper
+    const isLeft = state !== null && state.nextAt !== null && state.nextAt <= now && state.open.length > 0
+    if (claim?.oneByOne && isLeft && state.pause === null) this.reached.add('left unplanned')
   }
 
   /** With room for everything, what is due now is done in a few steps: then there is nothing to wake up for. */

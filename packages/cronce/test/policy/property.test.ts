@@ -33,6 +33,7 @@ test('what the random commands reached is worth the name', () => {
     ...['cancelled cancelled-by-operator', 'cancelled replaced', 'cancelled retired', 'cancelled handed-back'],
     ...['range', 'split range', 'round of a backfill', 'backfill of nothing on record', 'chunk', 'revoked'],
     ...['removed', 'redefined', 'paused by failures', 'suspect', 'trim', 'plain claim', 'plain settlement'],
+    'left unplanned',
   ]
   const missing = wanted.filter((what) => !reached.has(what))
   assert.deepEqual(missing, [], `reached: ${JSON.stringify(Object.fromEntries(reached))}`)

@@ -36,7 +36,12 @@ function judge(record: AppRecord, number: number, seen: Partial<Observation>, so
     source: { kind: 'code', app: source, number } as const,
   }
   const absent = new Set(record.deployments.filter(({ lost }) => lost).map(({ id }) => id))
-  const nothing = { steady: new Set<string>(), outwaited: new Set<string>(), active: new Set<string>() }
+  const nothing = {
+    steady: new Set<string>(),
+    outwaited: new Set<string>(),
+    hostless: new Set<string>(),
+    active: new Set<string>(),
+  }
   const verdict = judgeRetirement(record, state, { now: NOON, instances: [], absent, ...nothing, ...seen })
   return verdict.kind === 'retire' ? `${verdict.cause} by ${verdict.by.deployment}` : verdict.kind
 }

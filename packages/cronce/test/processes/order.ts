@@ -20,6 +20,7 @@ export interface Order {
 
 export type OrderedJob = ScheduleOptions & {
   readonly was?: string
+  readonly hosts?: 'each'
   /**
    * `note`: nothing but tell the witness. `hold`: wait until the gate is open, or its signal says stop. `ignore`: wait until
    * the gate is open, whatever the signal says. `insert`: a row of the user's own table, in one transaction with the settlement.

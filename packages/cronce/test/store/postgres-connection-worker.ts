@@ -47,7 +47,7 @@ switch (order.task) {
       await database.script("notify news, 'heard'")
       say([asked, transacted, await heard, session!.isHolding()])
     } catch (error) {
-      say(error instanceof Error && 'code' in error ? error.code : String(error))
+      say(error instanceof Error && 'code' in error ? `${error.code}: ${error.message}` : String(error))
     }
     clearInterval(keptAlive)
     await database.close()

@@ -21,7 +21,7 @@ export interface HubSettings {
   readonly onError: (error: unknown) => void
 }
 
-/** Somebody who listens: is rung when there may be something to read, and told when it is over. */
+/** A listener: called when there may be something to read, and when the stream is over. */
 export interface Listener {
   ring(): void
   beat(): void
@@ -29,8 +29,8 @@ export interface Listener {
 }
 
 /**
- * One feed for all streams, which runs only while somebody listens. What it tells is put into a ring, and every listener reads
- * from there at its own speed: nobody has a queue of its own, and who is slower than the ring is long has lost the thread.
+ * One feed for all streams, which runs only while there is a listener. Its events go into a ring, and every listener reads
+ * from there at its own speed: no listener has its own queue, and one that falls behind the ring gets a reset.
  */
 export class EventHub {
   readonly #source: Source

@@ -3,7 +3,7 @@ export interface Told {
   readonly kind: 'run.started' | 'run.ended' | 'fire.ended' | 'reset'
   /** JSON on one line. */
   readonly data: string
-  /** What it is about; `null`: everybody. */
+  /** What it is about; `null`: all listeners. */
   readonly schedule: string | null
   readonly job: string | null
 }

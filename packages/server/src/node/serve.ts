@@ -27,7 +27,7 @@ export interface Served {
 const CLOSE_MS = 5_000
 const IDLE_MS = 50
 
-/** A server of its own for the handler, with bounds on how long anybody may take to ask. */
+/** A server of its own for the handler, with bounds on how long a request may take. */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Served> {
   const { host = '127.0.0.1', port = 7070, connections = 1_024 } = options
   const server = createServer(
@@ -57,7 +57,9 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     const refused = (cause: NodeJS.ErrnoException): void => {
       const where = `${host}:${port}`
       const isTaken = cause.code === 'EADDRINUSE'
-      const message = isTaken ? `Somebody listens on ${where} already.` : `Can't listen on ${where}: ${cause.message}.`
+      const message = isTaken
+        ? `Another process listens on ${where} already.`
+        : `Can't listen on ${where}: ${cause.message}.`
       const hint = isTaken ? 'Choose another port, or 0 for any that is free.' : 'Choose another address.'
       reject(new CronceError(isTaken ? 'ADDRESS_IN_USE' : 'LISTEN_FAILED', message, { hint, cause }))
     }

@@ -30,7 +30,7 @@ export function isBelow({ basePath }: Handler, { url, base }: Mount): boolean {
   return path === basePath || path!.startsWith(`${basePath}/`)
 }
 
-/** Resolves when all was sent, or nobody is left to send it to. */
+/** Resolves when all was sent, or the client is gone. */
 export async function respond(
   handler: Handler,
   mount: Mount,
@@ -42,7 +42,7 @@ export async function respond(
   try {
     await writeResponse(await answer(handler, mount, incoming, abort.signal), incoming, outgoing)
   } catch {
-    // Whoever asked is gone, or the host has answered.
+    // The client is gone, or the host has answered.
     outgoing.destroy()
   }
 }

@@ -74,7 +74,7 @@ function pathOfAbsolute(target: string): string {
 
 type Body = ReadableStream | string | Uint8Array<ArrayBuffer>
 
-/** Somebody before us may have read it: then what was made of it is made into a body again. */
+/** A middleware may have parsed it: then the parsed value is made into a body again. */
 function bodyOf(incoming: Hosted, headers: Headers): Body | null {
   const { rawBody, body } = incoming
   const given = rawBody ?? (isRead(incoming) ? body : undefined)
@@ -87,7 +87,7 @@ function bodyOf(incoming: Hosted, headers: Headers): Body | null {
   return given instanceof Uint8Array ? new Uint8Array(given) : JSON.stringify(given)
 }
 
-/** Read when somebody reads it. Who stops reading does not close the connection, since an answer is to be sent on it. */
+/** Read on demand. A reader that stops does not close the connection, because an answer must be sent on it. */
 function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const pieces = incoming.iterator({ destroyOnReturn: false })
   return new ReadableStream<Uint8Array>(

@@ -13,7 +13,7 @@ export async function writeResponse(
     if (incoming.method !== 'HEAD' && reader !== undefined) await pump(reader, outgoing)
     outgoing.end()
   } finally {
-    // Whoever makes the body is told that nobody wants more of it; after its end that means nothing.
+    // Cancels the source of the body, since the client wants no more of it; after its end that has no effect.
     await reader?.cancel().catch(() => {})
   }
 }

@@ -79,6 +79,7 @@ export const SCHEDULE_FIELDS: Readonly<Record<string, Schema>> = {
   end: WHEN,
   limit: INTEGER,
   tenant: TEXT,
+  on: about({ type: 'object', additionalProperties: TEXT }, 'One label with its value: only instances with it run it.'),
   guarantee: GUARANTEE,
   overlap: { anyOf: [OVERLAP, partial({ kind: OVERLAP, limit: INTEGER }, ['kind'])] },
   misfire: { anyOf: [MISSED, partial({ grace: DURATION, late: MISSED, limit: INTEGER, window: DURATION })] },

@@ -5,7 +5,7 @@ import { type Route, route } from './route.ts'
 const OK = { status: 'ok' }
 const UNAVAILABLE = { status: 'unavailable' }
 
-/** For whoever keeps the process running: open, and without details. */
+/** For the platform that keeps the process running: open to all, and without details. */
 export const PROBE_ROUTES: readonly Route[] = [
   probe('/healthz', 'getHealth', 'The process runs.', async () => true),
   probe('/livez', 'getLiveness', 'The process runs; never fails because the store is away.', async () => true),

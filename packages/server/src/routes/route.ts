@@ -44,7 +44,7 @@ export interface QueryParameter {
   readonly required?: boolean | undefined
 }
 
-/** Who may: everybody; who has at least that level of access; or who the route itself lets in. */
+/** Who may call it: all clients; those with at least that level of access; or those that the route itself accepts. */
 export type RouteAccess = 'open' | 'metrics' | 'read' | 'operate' | 'own'
 
 export type Proof = 'proved' | 'unproved' | 'none'

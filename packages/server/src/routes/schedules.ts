@@ -197,7 +197,7 @@ function isAskedFor({ input, asked, round }: FireView, wanted: TriggerNowOptions
   // As a store gives it back: without a sign before zero.
   const wantedInput = JSON.parse(JSON.stringify(wanted.input ?? null))
   if (!isDeepStrictEqual(wantedInput, input)) return false
-  // Of a fire that somebody has retried, the record says who did that.
+  // The record of a fire that was retried says who retried it.
   if (round > 1) return true
   return (wanted.author ?? null) === (asked?.author ?? null) && (wanted.note ?? null) === (asked?.note ?? null)
 }

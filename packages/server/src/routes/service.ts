@@ -52,7 +52,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
 ]
 
 async function streamEvents({ events, request, query, principal }: Call) {
-  // Nobody reads the body of a HEAD, nor closes it.
+  // The body of a HEAD is neither read nor closed.
   if (request.method === 'HEAD') return answerJson({})
   const { schedule, job } = query as { schedule?: string; job?: string }
   const lastEventId = request.headers.get('last-event-id')

@@ -234,7 +234,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'renewal-by-a-claim',
     breaks: 'A claim does not renew the lease of its instance.',
-    rule: 'a claim renews the lease, so that nobody is buried over an older look',
+    rule: 'a claim renews the lease, so that the claimer is not declared dead over an older look',
     stores: {
       memory: [
         [
@@ -337,7 +337,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'held-claims',
     breaks: 'After a failover an instance claims before its peers have said what they know.',
-    rule: 'after a failover nothing is due and nobody claims, until all who live have settled',
+    rule: 'after a failover nothing is due and no instance claims, until all live ones have settled',
     stores: {
       memory: [['apply.ts', 'return isHeld || isStale ?', 'return isStale ?']],
       sqlite: { none: 'its epoch does not move by itself' },
@@ -348,7 +348,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'held-due',
     breaks: 'After a failover schedules are due before the peers have said what they know.',
-    rule: 'after a failover nothing is due and nobody claims, until all who live have settled',
+    rule: 'after a failover nothing is due and no instance claims, until all live ones have settled',
     stores: {
       memory: [['due.ts', 'if (areClaimsHeld(space, now)) {', 'if (limit < 0) {']],
       sqlite: { none: 'its epoch does not move by itself' },

@@ -141,7 +141,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'renewal-before-a-burial',
     breaks: 'An instance that has renewed since it was looked at is declared dead.',
-    rule: 'whoever has renewed since is not buried, neither by expiry nor by a hint',
+    rule: 'an instance that has renewed since is not declared dead, neither by expiry nor by a hint',
     stores: {
       memory: [['instances.ts', 'record.renewals !== mark.renewals || ', '']],
       sqlite: [['instances.ts', 'renewals !== mark.renewals || ', '']],
@@ -152,7 +152,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'lease-before-a-burial',
     breaks: 'An instance whose lease lasts is declared dead without a hint.',
-    rule: 'nobody is buried while the lease lasts',
+    rule: 'no instance is declared dead while its lease lasts',
     stores: {
       memory: [['instances.ts', ' || !(mark.hint || isExpired(known, now))) return false', ') return false']],
       sqlite: [['instances.ts', ' || !(mark.hint || expired)) return false', ') return false']],
@@ -251,7 +251,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'version-of-an-app',
     breaks: 'The record of an app is written over a newer one.',
-    rule: 'an app is saved only by whoever saw its latest version',
+    rule: 'an app is saved only by a caller that saw its latest version',
     stores: {
       memory: [['store.ts', '=== app.version - 1', '<= app.version - 1']],
       sqlite: [['apps.ts', 'and name = ? and version = ?', 'and name = ? and version <= ?']],
@@ -262,7 +262,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'first-version-of-an-app',
     breaks: 'The first record of an app is written over one that exists.',
-    rule: 'an app is saved only by whoever saw its latest version',
+    rule: 'an app is saved only by a caller that saw its latest version',
     stores: {
       memory: [['store.ts', '=== app.version - 1', '=== app.version - 1 || app.version === 1']],
       sqlite: [['apps.ts', 'insert or ignore into', 'insert or replace into']],
@@ -281,7 +281,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'app-that-does-not-exist',
     breaks: 'A later version of an app is written although there is no earlier one.',
-    rule: 'an app is saved only by whoever saw its latest version',
+    rule: 'an app is saved only by a caller that saw its latest version',
     stores: {
       memory: [
         [

@@ -78,7 +78,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   {
     name: 'runs-of-an-instance',
     breaks: 'An instance whose runs nobody has ended is forgotten, and with it who recovers them.',
-    rule: 'an instance is not forgotten while it has runs that nobody has ended: they are found by it',
+    rule: 'an instance is not deleted while it has open runs: recovery finds them by it',
     stores: {
       memory: [['prune.ts', ' && !records.held.has(id)', '']],
       sqlite: [

@@ -8,6 +8,8 @@ export interface FoundTask {
   readonly expression: string | null
   /** Names to choose from, the best first: its variable, its function. */
   readonly hints: readonly string[]
+  /** The first function that its function calls, with the text that it is given first. */
+  readonly calls: { readonly name: string; readonly text: string | null } | null
   /** Behind the last argument before the options: where options go if there are none. */
   readonly afterTarget: number
   readonly options: FoundOptions
@@ -17,23 +19,30 @@ export interface FoundTask {
 
 export type FoundOptions =
   | { readonly kind: 'none' }
-  /** An object literal. `properties` are the names that stand in it; `null`: some come from elsewhere (`...defaults`). */
+  /** An object literal. `properties` are the names that stand in it; unless it is whole, more come from elsewhere (`...defaults`). */
   | {
       readonly kind: 'literal'
       readonly start: number
       /** Where its first property begins; `null`: it is empty. */
       readonly first: number | null
-      readonly properties: ReadonlyMap<string, string> | null
+      readonly properties: ReadonlyMap<string, string>
+      readonly isWhole: boolean
     }
-  /** Anything else, such as a variable. */
-  | { readonly kind: 'other'; readonly text: string }
+  /** Anything else, such as a variable. `properties`: of the object literal that it is set to in the same file. */
+  | { readonly kind: 'other'; readonly text: string; readonly properties: ReadonlyMap<string, string> | null }
+
+/** How a file loads node-cron: Node.js has one copy for each. */
+export type Load = 'import' | 'require'
 
 export interface FoundTasks {
   /** The text of 'node-cron' in imports and calls of require, quotes included. */
   readonly modules: readonly { readonly start: number; readonly end: number; readonly text: string }[]
   readonly tasks: readonly FoundTask[]
-  /** It calls setRunCoordinator. */
-  readonly hasCoordinator: boolean
+  /** How often it calls setRunCoordinator. */
+  readonly coordinators: number
+  /** It calls setup, as the drop-in needs it. */
+  readonly hasSetup: boolean
+  readonly loads: ReadonlySet<Load>
 }
 
 const MODULE = 'node-cron'
@@ -57,7 +66,16 @@ export function findTasks(text: string): FoundTasks {
     const open = callAt(tokens, index, names)
     if (open !== null) tasks.push(readTask(tokens, index, open, text))
   })
-  return { modules, tasks, hasCoordinator: tokens.some(({ text: word }) => word === 'setRunCoordinator') }
+  return {
+    ...{ modules, tasks },
+    coordinators: tokens.filter(({ text: word }) => word === 'setRunCoordinator').length,
+    hasSetup: tokens.some(({ text: word }, index) => word === 'setup' && tokens[index + 1]?.text === '('),
+    loads: new Set(modules.map((token) => (isRequired(tokens, tokens.indexOf(token)) ? 'require' : 'import'))),
+  }
+}
+
+function isRequired(tokens: readonly Token[], index: number): boolean {
+  return tokens[index - 1]?.text === '(' && tokens[index - 2]?.text === 'require'
 }
 
 function isModule({ kind, text }: Token): boolean {
@@ -119,13 +137,12 @@ function readTask(tokens: readonly Token[], index: number, open: number, text: s
   const parts = partsBetween(tokens, open + 1, closingOf(tokens, open))
   const [expression, target, options] = parts
   const last = target ?? expression
+  const targetTokens = target === undefined ? [] : tokens.slice(target.from, target.to)
   return {
     at: tokens[index]!.start,
     expression: expression === undefined ? null : literalOf(tokens.slice(expression.from, expression.to)),
-    hints: [
-      ...variableOf(tokens, index),
-      ...(target === undefined ? [] : targetNames(tokens.slice(target.from, target.to))),
-    ],
+    hints: [...variableOf(tokens, index), ...targetNames(targetTokens)],
+    calls: firstCall(targetTokens),
     afterTarget: last === undefined ? tokens[open]!.end : tokens[last.to - 1]!.end,
     options: options === undefined ? { kind: 'none' } : readOptions(tokens, options, text),
     isRepeated: isRepeated(tokens, index),
@@ -148,8 +165,9 @@ function variableOf(tokens: readonly Token[], index: number): string[] {
 
 const NOISE = /^(async|function|await|return|void|new|try|const|let|var|if|this|console|log|run|then|catch|default)$/
 
-/** `sendMail`, `reports.daily`, `() => sendMail()`, `async () => { await mail.sendAll() }`, `'./tasks/mail.js'`. */
+/** `sendMail`, `reports.daily`, `function sendMail() {}`, `'./tasks/mail.js'`. */
 function targetNames(tokens: readonly Token[]): string[] {
+  if (tokens.length === 0) return []
   const path = literalOf(tokens)
   if (path !== null) return [path.replace(/^.*\//, '').replace(/\.\w+$/, '')]
   if (tokens.every(({ kind, text }) => kind === 'word' || text === '.')) {
@@ -164,20 +182,52 @@ function targetNames(tokens: readonly Token[]): string[] {
     const named = tokens[tokens[0]?.text === 'function' ? 1 : 2]
     if (named?.kind === 'word') return [named.text]
   }
-  // The first function that it calls.
+  return []
+}
+
+/** `() => sendMail()`, `async () => { await mail.sendAll() }`, `() => ran('warmup')`. */
+function firstCall(tokens: readonly Token[]): FoundTask['calls'] {
   const arrow = tokens.findIndex(({ text }) => text === '=>' || text === '{')
   const called = tokens.findIndex(
     ({ kind, text }, at) => at > arrow && kind === 'word' && !NOISE.test(text) && tokens[at + 1]?.text === '(',
   )
-  return called < 0 ? [] : [tokens[called]!.text]
+  if (arrow < 0 || called < 0) return null
+  const isAlone = /^[),]$/.test(tokens[called + 3]?.text ?? '')
+  return { name: tokens[called]!.text, text: isAlone ? literalOf(tokens.slice(called + 2, called + 3)) : null }
 }
 
 function readOptions(tokens: readonly Token[], { from, to }: { from: number; to: number }, text: string): FoundOptions {
   const open = tokens[from]!
   if (open.text !== '{' || closingOf(tokens, from) !== to - 1) {
-    return { kind: 'other', text: text.slice(open.start, tokens[to - 1]!.end).slice(0, 60) }
+    const properties = to - from === 1 ? variableProperties(tokens, open.text, text) : null
+    return { kind: 'other', text: text.slice(open.start, tokens[to - 1]!.end).slice(0, 60), properties }
   }
-  const parts = partsBetween(tokens, from + 1, to - 1)
+  const first = partsBetween(tokens, from + 1, to - 1)[0]
+  return {
+    ...{ kind: 'literal', start: open.end, first: first === undefined ? null : tokens[first.from]!.start },
+    ...readProperties(tokens, from, text),
+  }
+}
+
+/** What stands in `const options = { … }`; `null`: there is no such line, or there are several. */
+function variableProperties(tokens: readonly Token[], name: string, text: string): ReadonlyMap<string, string> | null {
+  const opens = tokens.flatMap((token, index) => {
+    if (token.text !== name || !/^(const|let|var)$/.test(tokens[index - 1]?.text ?? '')) return []
+    // There may be a type in between.
+    const equals = tokens.findIndex(({ text: mark }, at) => at > index && /^[=;({]$/.test(mark))
+    return tokens[equals]?.text === '=' && tokens[equals + 1]?.text === '{' ? [equals + 1] : []
+  })
+  const [open] = opens
+  return open === undefined || opens.length > 1 ? null : readProperties(tokens, open, text).properties
+}
+
+/** Of the object literal that begins at this bracket. */
+function readProperties(
+  tokens: readonly Token[],
+  open: number,
+  text: string,
+): { readonly properties: ReadonlyMap<string, string>; readonly isWhole: boolean } {
+  const parts = partsBetween(tokens, open + 1, closingOf(tokens, open))
   const properties = new Map<string, string>()
   let isWhole = true
   for (const part of parts) {
@@ -189,8 +239,7 @@ function readOptions(tokens: readonly Token[], { from, to }: { from: number; to:
       properties.set(name, value)
     }
   }
-  const first = parts[0] === undefined ? null : tokens[parts[0].from]!.start
-  return { kind: 'literal', start: open.end, first, properties: isWhole ? properties : null }
+  return { properties, isWhole }
 }
 
 const EACH = /^(forEach|map|flatMap|filter|reduce)$/

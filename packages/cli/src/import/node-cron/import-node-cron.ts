@@ -9,6 +9,7 @@ import { counted } from '../../steer/say.ts'
 import { sanitize } from '../../terminal.ts'
 import { UsageError } from '../../usage-error.ts'
 import { type FilePlan, type NodeCronPlan, planEdits, type TaskPlan, type Way } from './plan-edits.ts'
+import { planWarnings, setUpOf } from './plan-words.ts'
 import { readSourceFiles } from './read-sources.ts'
 
 /** Print what is to be changed so that the tasks of node-cron run once in a fleet; with `--write`, change it. */
@@ -46,28 +47,33 @@ function write({ file, edited }: FilePlan, io: Io): void {
   }
 }
 
-const ACTIONS: Readonly<Record<TaskPlan['action'], string>> = {
-  edit: 'is edited',
+const ACTIONS: Readonly<Record<Exclude<TaskPlan['action'], 'edit'>, string>> = {
   done: 'needs nothing',
   own: 'stays in every process: it says distributed: false',
   'by-hand': 'needs you',
 }
 
-function print({ tasks, files, unreadable, hasCoordinator }: NodeCronPlan, way: Way, isWritten: boolean, io: Io): void {
-  for (const { file, line, expression, name, action, why } of tasks) {
-    const what = `${name ?? 'a task without a name'} (${expression ?? 'an expression that is computed'})`
-    const words = `${file}:${line}  ${what} ${ACTIONS[action]}${why === null ? '' : `: ${why}`}`
-    io.out(`${io.paint(action === 'by-hand' ? 'yellow' : 'bold', sanitize(words))}\n`)
+function print(plan: NodeCronPlan, way: Way, isWritten: boolean, io: Io): void {
+  const { tasks, files, unreadable } = plan
+  for (const task of tasks) {
+    io.out(`${io.paint(task.action === 'by-hand' ? 'yellow' : 'bold', sanitize(taskWords(task, isWritten)))}\n`)
   }
   if (!isWritten) for (const file of files) io.out(changesText(file, io))
   for (const { file, line, why } of unreadable)
     warn(`${file}:${line} can't be read: ${why}. Look at its tasks yourself.`, io)
-  if (way === 'coordinator' && tasks.length > 0 && !hasCoordinator) {
-    note(`No file calls setRunCoordinator. Before tasks are made: ${COORDINATOR}`, io)
-  }
+  for (const warning of planWarnings(plan, way)) warn(warning, io)
+  const setUp = setUpOf(plan, way)
+  if (setUp === null) return
+  note(setUp.words, io)
+  for (const line of setUp.lines) io.err(`  ${line}\n`)
 }
 
-const COORDINATOR = 'cron.setRunCoordinator(runCoordinator(process.env.CRONCE_STORE, { cron })), from cronce/node-cron.'
+function taskWords({ file, line, expression, name, nameCode, action, why }: TaskPlan, isWritten: boolean): string {
+  const unnamed = nameCode === null ? 'a task without a name' : `the task that is named by ${nameCode}`
+  const what = `${name ?? unnamed} (${expression ?? 'an expression that is computed'})`
+  const done = action === 'edit' ? (isWritten ? 'is edited' : 'would be edited') : ACTIONS[action]
+  return `${file}:${line}  ${what} ${done}${why === null ? '' : `: ${why}`}`
+}
 
 /** The lines that change, as a patch shows them. */
 function changesText({ file, changes }: FilePlan, io: Io): string {
@@ -81,7 +87,11 @@ function changesText({ file, changes }: FilePlan, io: Io): string {
 function summary({ tasks, files }: NodeCronPlan, looked: number, isWritten: boolean): string {
   const of = (action: TaskPlan['action']): number => tasks.filter((task) => task.action === action).length
   const found = `${counted(tasks.length, 'task')} of node-cron in ${counted(looked, 'file')}`
-  const parts = [`${of('edit')} edited`, `${of('by-hand')} by hand`, `${of('done') + of('own')} as they are`]
+  const parts = [
+    `${of('edit')} ${isWritten ? 'edited' : 'would be edited'}`,
+    `${of('by-hand')} by hand`,
+    `${of('done') + of('own')} as they are`,
+  ]
   const more =
     files.length === 0
       ? ''

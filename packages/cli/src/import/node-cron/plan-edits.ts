@@ -1,5 +1,5 @@
 import { slug, uniqueNames } from '../job-names.ts'
-import { type FoundTask, type FoundTasks, findTasks } from './find-tasks.ts'
+import { type FoundTask, type FoundTasks, findTasks, type Load } from './find-tasks.ts'
 import { Unreadable } from './tokens.ts'
 
 /** `coordinator`: node-cron stays, and asks who runs. `drop-in`: its import becomes that of cronce. */
@@ -15,13 +15,19 @@ export interface TaskPlan {
   readonly line: number
   /** The expression, if it is a literal. */
   readonly expression: string | null
-  /** The name that it has or gets; `null`: it is not known. */
+  /** The name that it has or gets; `null`: it has none, or one that is computed. */
   readonly name: string | null
+  /** The code that computes its name. */
+  readonly nameCode: string | null
   /** `edit`: it is changed. `done`: nothing is missing. `own`: it is to run in every process. `by-hand`: it needs its author. */
   readonly action: 'edit' | 'done' | 'own' | 'by-hand'
   /** What to do by hand. */
   readonly why: string | null
+  /** Options that it has and that mean something else in a fleet. */
+  readonly fleetOptions: readonly FleetOption[]
 }
+
+export type FleetOption = 'maxExecutions' | 'noOverlap'
 
 export interface FilePlan extends SourceFile {
   /** As it would be. */
@@ -43,6 +49,11 @@ export interface NodeCronPlan {
   /** Files that import node-cron and can't be read. */
   readonly unreadable: readonly { readonly file: string; readonly line: number; readonly why: string }[]
   readonly hasCoordinator: boolean
+  readonly hasSetup: boolean
+  /** How files load node-cron. */
+  readonly loads: ReadonlySet<Load>
+  /** The copies of node-cron that have a coordinator. */
+  readonly coordinates: ReadonlySet<Load>
 }
 
 interface Edit {
@@ -61,12 +72,13 @@ export function planEdits(sources: readonly SourceFile[], way: Way): NodeCronPla
   const nameFor = uniqueNames()
   // Names that are there are kept, whatever would be called so.
   for (const { found } of read) for (const task of found.tasks) reserve(task, nameFor)
+  const shared = sharedCalls(read.flatMap(({ found }) => found.tasks))
   const tasks: TaskPlan[] = []
   const files: FilePlan[] = []
   for (const { source, found } of read) {
     const edits: Edit[] = way === 'drop-in' ? found.modules.map(moduleEdit) : []
     for (const task of found.tasks) {
-      const { plan, edit } = planTask(task, source, way, nameFor)
+      const { plan, edit } = planTask(task, source, { way, nameFor, shared, isShared: sharesOptions(task, found) })
       tasks.push(plan)
       if (edit !== null) edits.push(edit)
     }
@@ -75,7 +87,32 @@ export function planEdits(sources: readonly SourceFile[], way: Way): NodeCronPla
     demandSame(source, edited, found)
     files.push({ ...source, edited, changes: changesOf(source.text, edits) })
   }
-  return { tasks, files, unreadable, hasCoordinator: read.some(({ found }) => found.hasCoordinator) }
+  const all = read.map(({ found }) => found)
+  return {
+    ...{ tasks, files, unreadable },
+    hasCoordinator: all.some(({ coordinators }) => coordinators > 0),
+    hasSetup: all.some(({ hasSetup }) => hasSetup),
+    loads: new Set(all.flatMap(({ loads }) => [...loads])),
+    coordinates: new Set(all.flatMap(coordinatedBy)),
+  }
+}
+
+/** A file that sets the coordinator twice does so for both copies. */
+function coordinatedBy({ coordinators, loads }: FoundTasks): readonly Load[] {
+  if (coordinators > 1) return ['import', 'require']
+  return coordinators === 0 ? [] : [...loads]
+}
+
+/** Functions that several tasks call: none of them is named after one. */
+function sharedCalls(tasks: readonly FoundTask[]): ReadonlySet<string> {
+  const names = tasks.flatMap(({ calls }) => calls?.name ?? [])
+  return new Set(names.filter((name, index) => names.indexOf(name) !== index))
+}
+
+/** Whether another task of the file has the same variable as its options. */
+function sharesOptions({ options }: FoundTask, { tasks }: FoundTasks): boolean {
+  if (options.kind !== 'other') return false
+  return tasks.filter(({ options: other }) => other.kind === 'other' && other.text === options.text).length > 1
 }
 
 function tryFind(
@@ -92,7 +129,7 @@ function tryFind(
 }
 
 function reserve({ options }: FoundTask, nameFor: (wanted: string) => string): void {
-  const name = options.kind === 'literal' ? nameIn(options.properties?.get('name')) : null
+  const name = options.kind === 'none' ? null : nameIn(options.properties?.get('name'))
   if (name !== null) nameFor(name)
 }
 
@@ -106,51 +143,73 @@ function moduleEdit({ start, end, text }: FoundTasks['modules'][number]): Edit {
   return { at: start, until: end, text: `${quote}cronce/node-cron${quote}` }
 }
 
+interface Planning {
+  readonly way: Way
+  readonly nameFor: (wanted: string) => string
+  readonly shared: ReadonlySet<string>
+  /** Another task has the same options. */
+  readonly isShared: boolean
+}
+
 function planTask(
   task: FoundTask,
   { file, text }: SourceFile,
-  way: Way,
-  nameFor: (wanted: string) => string,
+  { way, nameFor, shared, isShared }: Planning,
 ): { readonly plan: TaskPlan; readonly edit: Edit | null } {
   const { options, expression } = task
-  const about = { file, line: lineOf(text, task.at), expression }
-  const known =
-    options.kind === 'literal' ? options.properties : options.kind === 'none' ? new Map<string, string>() : null
-  const hasName = known?.has('name') === true
-  const own = known?.get('distributed') === 'false'
-  const isDone = hasName && (way === 'drop-in' || known.get('distributed') === 'true')
-  const named = nameIn(known?.get('name'))
-  if (own) return { plan: { ...about, name: named, action: 'own', why: null }, edit: null }
-  if (isDone) return { plan: { ...about, name: named, action: 'done', why: null }, edit: null }
-  const why = byHand(task, hasName)
-  if (why !== null) return { plan: { ...about, name: named, action: 'by-hand', why }, edit: null }
-  const name = hasName ? null : nameFor(proposeName(task, file))
-  const added = [
-    ...(name === null ? [] : [`name: '${name}'`]),
-    ...(way === 'drop-in' || known?.has('distributed') ? [] : ['distributed: true']),
-  ]
-  return { plan: { ...about, name: name ?? named, action: 'edit', why: null }, edit: insertion(task, added, text) }
+  const known = options.kind === 'none' ? NO_PROPERTIES : (options.properties ?? NO_PROPERTIES)
+  const code = known.get('name')
+  const named = nameIn(code)
+  const about = {
+    ...{ file, line: lineOf(text, task.at), expression },
+    ...{ name: named, nameCode: named === null && code !== undefined ? code : null, why: null },
+    fleetOptions: FLEET_OPTIONS.filter((option) => !/^(undefined|false)?$/.test(known.get(option) ?? '')),
+  }
+  if (known.get('distributed') === 'false') return { plan: { ...about, action: 'own' }, edit: null }
+  const missing = missingIn(known, way)
+  if (missing.length === 0 && !isShared) return { plan: { ...about, action: 'done' }, edit: null }
+  const why = isShared ? SHARED_OPTIONS : byHand(task, missing, known)
+  if (why !== null) return { plan: { ...about, action: 'by-hand', why }, edit: null }
+  const name = code === undefined ? nameFor(proposeName(task, file, shared)) : null
+  const added = missing.map((option) => (option === 'name' ? `name: '${name}'` : 'distributed: true'))
+  return { plan: { ...about, name: name ?? named, action: 'edit' }, edit: insertion(task, added, text) }
 }
 
+function missingIn(known: ReadonlyMap<string, string>, way: Way): readonly string[] {
+  const isDistributed = way === 'drop-in' || known.get('distributed') === 'true'
+  return [...(known.has('name') ? [] : ['name']), ...(isDistributed ? [] : ['distributed'])]
+}
+
+const FLEET_OPTIONS = ['maxExecutions', 'noOverlap'] as const
+const NO_PROPERTIES: ReadonlyMap<string, string> = new Map()
+const SHARED_OPTIONS = 'several tasks share its options: each needs a name of its own'
+
 /** `null`: it can be edited. */
-function byHand({ options, isRepeated }: FoundTask, hasName: boolean): string | null {
-  if (options.kind === 'other') return `its options are ${options.text}: add name and distributed there`
-  if (options.kind === 'literal' && options.properties === null) {
-    return 'some of its options come from elsewhere (...): add what is missing'
+function byHand(
+  { options, isRepeated }: FoundTask,
+  missing: readonly string[],
+  known: ReadonlyMap<string, string>,
+): string | null {
+  const what = missing.join(' and ')
+  if (options.kind === 'other') return `its options are ${options.text}: add ${what} there`
+  if (options.kind === 'literal' && !options.isWhole) {
+    return `some of its options come from elsewhere (...): add ${what} unless it is there`
   }
-  if (isRepeated && !hasName)
+  if (isRepeated && missing.includes('name'))
     return 'it is made several times: give each task a name of its own, such as report: and an id'
-  if (options.kind === 'literal' && !/^(true)?$/.test(options.properties?.get('distributed') ?? '')) {
-    return 'whether it is distributed is decided at run time'
-  }
-  return null
+  return missing.includes('distributed') && known.has('distributed')
+    ? 'whether it is distributed is decided at run time'
+    : null
 }
 
 const LONGEST_NAME = 60
 
-function proposeName({ hints }: FoundTask, file: string): string {
+function proposeName({ hints, calls }: FoundTask, file: string, shared: ReadonlySet<string>): string {
   const base = file.replace(/^.*\//, '').replace(/(\.\w+)+$/, '')
-  const words = [...hints, base, 'task'].map((text) => slug(text.replace(/([a-z\d])([A-Z])/g, '$1-$2'), LONGEST_NAME))
+  const called = calls === null ? [] : shared.has(calls.name) ? [calls.text ?? '', base, calls.name] : [calls.name]
+  const words = [...hints, ...called, base, 'task'].map((text) =>
+    slug(text.replace(/([a-z\d])([A-Z])/g, '$1-$2'), LONGEST_NAME),
+  )
   return (
     words.find((text) => text.length > 1 && !/^(job|task|fn|cb|handler|callback|index|main)$/.test(text)) ??
     words.at(-1)!

@@ -17,7 +17,7 @@ export function envOfCommand(env: Env): Env {
   return Object.fromEntries([...others, ...handed.map(([name, value]) => [name.slice(PREFIX.length), value] as const)])
 }
 
-/** Changes to our own environment: what is handed on, and is told once. */
+/** Changes to our own environment: what is handed on, and is reported once. */
 export function handedOn(env: Readonly<Record<string, string | undefined>>): Record<string, string | null> {
   const handed = Object.entries(env).filter((entry): entry is [string, string] => isHandedOn(entry[0]))
   return { ...Object.fromEntries(handed.map(([name]) => [name, null])), ...envOfCommand(Object.fromEntries(handed)) }

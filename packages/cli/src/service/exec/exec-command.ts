@@ -12,7 +12,7 @@ export interface OwnRun {
   end: CommandEnd | null
   /** It could not be started: why. */
   refused: CronceError | null
-  /** It was ended, or not even started, since the run was over: by its timeout, by somebody, or since another host may run it. */
+  /** It was ended, or not even started, since the run was over: by its timeout, by an operator, or because another host may run it. */
   aborted: string | null
 }
 
@@ -125,7 +125,7 @@ function codeOf(reason: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** What somebody interrupted is not tried again. */
+/** A command that was interrupted is not tried again. */
 function commandFailed(name: string, { exitCode, signal }: CommandEnd, isInterrupted: boolean): CronceError {
   const how = exitCode === null ? `was ended by ${signal}` : `exited with ${exitCode}`
   const error = new CronceError('COMMAND_FAILED', `The command ${JSON.stringify(name)} ${how}.`, {

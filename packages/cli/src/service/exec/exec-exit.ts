@@ -31,10 +31,10 @@ export function exitOf({ end, refused, aborted }: OwnRun): { readonly code: numb
     case 'RUN_FENCED':
       return {
         code: EXIT.unreachable,
-        words: `${what}: it is not this host's any more. Another one took it over, or somebody removed its schedule.`,
+        words: `${what}: this host has lost it: another host took it over, or its schedule was removed.`,
       }
     case 'RUN_CANCELLED':
-      return { code: codeOf(end), words: `${what}: somebody cancelled it.` }
+      return { code: codeOf(end), words: `${what}: an operator cancelled it.` }
     default:
       return { code: codeOf(end), words: end === null ? `${what}.` : null }
   }

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type Cronce, CronceError, type CronceOptions, cronce, type ErrorCode, type Run } from 'cronce'
-import { execApp, isOfExec } from 'cronce/internal'
+import { execApp, expectedInput, isOfExec } from 'cronce/internal'
 import { EXIT, exitCodeOf } from '../../exit-code.ts'
 import { formatUtc } from '../../format.ts'
 import { type CommandRunner, commandRunner } from './exec-command.ts'
 import { exitOf, signalOf } from './exec-exit.ts'
 import type { ExecPlan } from './exec-plan.ts'
-import { expectedInput } from './expected-rule.ts'
 import { demandDue, demandNear, findDue } from './find-due.ts'
 import { inTime } from './in-time.ts'
 import { standBy } from './stand-by.ts'
@@ -19,15 +18,15 @@ export interface ExecParts {
   readonly namespace: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  /** About the fire, for whoever reads the mail of the crontab. */
+  /** About the fire, for the reader of the crontab's mail. */
   readonly say: (text: string) => void
-  /** What went wrong, whoever wants to hear it. */
+  /** What went wrong; always written. */
   readonly complain: (text: string) => void
   /** What the library warns of. */
   readonly warn: (text: string) => void
 }
 
-/** Until then a store has to answer: nobody is helped by a command that waits for hours to be allowed to run. */
+/** Until then the store has to answer: a command that waits for hours to be allowed to run helps no one. */
 const STORE_MS = 30_000
 const PAUSE_MS = 500
 /** That of an app, unless told. */
@@ -71,7 +70,7 @@ export async function execFire(parts: ExecParts): Promise<number> {
     if (runner.runs.length > 0 || !(error instanceof CronceError)) throw error
     throw new CronceError(error.code, `${error.message} The command was not run.`, { hint: error.hint, cause: error })
   } finally {
-    // What was left to us runs to its end, whatever became of our own.
+    // What was left to us runs to its end, however our own ended.
     await runner.idle()
     await app.stop()
     signal.removeEventListener('abort', forward)
@@ -80,7 +79,7 @@ export async function execFire(parts: ExecParts): Promise<number> {
 
 /** `version`: behind the id of its deployment. */
 function makeApp({ plan, store, namespace, warn }: ExecParts, handler: (run: Run) => unknown, version: string): Cronce {
-  const input = expectedInput(plan.expected)
+  const input = expectedInput(plan.expected?.toJSON() ?? null)
   const options = input === undefined ? plan.policy : { ...plan.policy, input }
   const app = cronce({
     store,
@@ -120,7 +119,7 @@ async function deliver(app: Cronce, dueAt: number, parts: ExecParts, runner: Com
 
 /**
  * Its due time is the identity of a fire: to deliver it again makes no second one, so an answer that was lost is asked for again.
- * Nobody else may come with this fire. False: the schedule comes to it by itself.
+ * No other host may come with this fire. False: the schedule comes to it by itself.
  */
 async function isDelivered(
   app: Cronce,
@@ -156,7 +155,11 @@ async function askDue(app: Cronce, { plan, env: { CRONCE_K8S_JOB: job } }: ExecP
 /** Whether the schedule is there, and its calls are expected by another rule. */
 async function hasOtherRule(app: Cronce, { name, expected }: ExecPlan): Promise<boolean> {
   const known = await app.schedules.find(name)
-  return known !== null && isOfExec(known) && !isDeepStrictEqual(known.input, expectedInput(expected) ?? null)
+  return (
+    known !== null &&
+    isOfExec(known) &&
+    !isDeepStrictEqual(known.input, expectedInput(expected?.toJSON() ?? null) ?? null)
+  )
 }
 
 /** What is on record is not run again, however long ago it was: that is the answer. */

@@ -11,7 +11,7 @@ export const EXEC_FLAGS = {
   name: {
     type: 'string',
     value: 'NAME',
-    help: 'Of the job: whoever names the same on the same store shares its fires',
+    help: 'Of the job: calls with the same name on the same store share its fires',
   },
   due: {
     type: 'string',

@@ -3,7 +3,7 @@ import { CronceError } from 'cronce/cron'
 import { formatUtc } from '../../format.ts'
 
 /**
- * What became of a fire that is over, and was not run here. These are words for whoever reads them: what the store does not tell
+ * How a fire ended that did not run here. These words are for people: what the store does not say
  * is left out, and fails nothing.
  */
 export async function endWords(app: Cronce, name: string, dueAt: number): Promise<string> {
@@ -40,7 +40,7 @@ function detail(fire: FireView): string {
   return fire.detail === null ? '' : ` (${fire.detail})`
 }
 
-/** Where an instance is or was; its id if nobody knows any more. */
+/** Where an instance is or was; its id if that is not known any more. */
 async function hostOf(app: Cronce, id: string): Promise<string> {
   const instance = await unlessSilent(app.instances.find(id))
   return instance === null ? `instance ${id}` : `${instance.host} (process ${instance.pid})`

@@ -1,26 +1,16 @@
-import type { Json, ScheduleView } from 'cronce'
-import { CronceError, trigger as makeTrigger, type Trigger, type TriggerData } from 'cronce/cron'
-import { isOfExec } from 'cronce/internal'
-
-/**
- * The rule by which `cronce exec` is called, as it was told. It is kept as the input of the schedule, which has no trigger: the
- * crontab decides when, and cronce only knows when to expect the next call.
- */
-const KEY = 'cronce:expected'
-
-export function expectedInput(rule: Trigger | null): Json | undefined {
-  return rule === null ? undefined : { [KEY]: rule.toJSON() as unknown as Json }
-}
+import type { ScheduleView } from 'cronce'
+import { CronceError, trigger as makeTrigger, type TriggerData } from 'cronce/cron'
+import { EXPECTED_RULE, isOfExec, SLOT_JOB } from 'cronce/internal'
 
 /** Whether an input is only the note of a rule, which is no business of the command. */
 export function isExpectedInput(input: unknown): boolean {
-  return typeof input === 'object' && input !== null && Object.hasOwn(input, KEY)
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, EXPECTED_RULE)
 }
 
-/** The rule that the calls of a schedule follow; `null`: it is not of exec, or no call has told it. */
-export function expectedRule(view: Pick<ScheduleView, 'app' | 'input'>): TriggerData | null {
-  if (!isOfExec(view) || !isExpectedInput(view.input)) return null
-  const data = (view.input as Readonly<Record<string, unknown>>)[KEY]
+/** The rule that the calls of a schedule follow; `null`: it is neither of exec nor of node-cron, or no call has told it. */
+export function expectedRule(view: Pick<ScheduleView, 'app' | 'job' | 'input'>): TriggerData | null {
+  if (!(isOfExec(view) || view.job === SLOT_JOB) || !isExpectedInput(view.input)) return null
+  const data = (view.input as Readonly<Record<string, unknown>>)[EXPECTED_RULE]
   try {
     return makeTrigger(data as TriggerData).toJSON()
   } catch (error) {
@@ -34,7 +24,7 @@ export function expectedRule(view: Pick<ScheduleView, 'app' | 'input'>): Trigger
 export const CALL_GRACE_MS = 120_000
 
 /**
- * A schedule of exec as if its rule were its trigger: `nextAt` is when the next call is expected, and has passed if there was none.
+ * A schedule of exec or node-cron as if its rule were its trigger: `nextAt` is when the next call is expected, and has passed if there was none.
  * Other schedules stay as they are. `latestDueAt`: the due time of the latest call.
  */
 export function withExpectedRule<View extends ScheduleView>(view: View, latestDueAt: number | null): View {

@@ -13,10 +13,10 @@ export interface DueQuestion extends Pick<ExecPlan, 'due' | 'trigger' | 'toleran
   readonly job: string | undefined
 }
 
-/** Whether anybody says what is due. Refused before anything is opened or made. */
+/** Whether an option says what is due. Refused before anything is opened or created. */
 export function demandDue({ due, trigger, job }: DueQuestion): void {
   if (due !== null || trigger !== null || minutesOf(job) !== undefined) return
-  throw new CronceError('DUE_UNKNOWN', 'Nobody says which instant is due.', {
+  throw new CronceError('DUE_UNKNOWN', 'It is not known which due time this call is for.', {
     hint: 'Add --cron with the expression of the crontab line, or --due with the instant itself.',
   })
 }

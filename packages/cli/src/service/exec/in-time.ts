@@ -1,6 +1,6 @@
 import { CronceError } from 'cronce/cron'
 
-/** What this comes to, unless the store takes too long to answer, or somebody interrupts. */
+/** The result, unless the store takes too long to answer, or the user interrupts. */
 export async function inTime<Value>(ms: number, doing: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted()
   const given = Promise.withResolvers<never>()

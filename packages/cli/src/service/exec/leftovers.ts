@@ -33,8 +33,8 @@ export async function silentHolder(app: Cronce, { open }: ScheduleView): Promise
 }
 
 /**
- * What is open may be that of a host that has died. Where the store can tell, that is soon found out; else only whoever has seen it
- * silent for a whole lease may say so. Then it is run here: nobody else may be there until the next time, who would be in our place.
+ * What is open may be that of a host that has died. Where the store can tell, that is soon found out; otherwise only a process that has seen it
+ * silent for a whole lease may say so. Then it runs here: no other host may come before the next due time.
  */
 export async function awaitLeftovers(parts: LeftoverParts, schedule: ScheduleView): Promise<void> {
   const { app, name, runner, leaseMs, signal, say } = parts

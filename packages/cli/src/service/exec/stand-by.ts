@@ -47,7 +47,7 @@ export async function standBy(parts: StandByParts): Promise<void> {
         continue
       }
     } else if (isHeldByPause(ours, schedule)) {
-      say(`${name} is paused: what is open waits until somebody resumes it.`)
+      say(`${name} is paused: what is open waits until it is resumed.`)
       return
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => {})
@@ -80,7 +80,7 @@ async function look({ app, runner, name, signal, complain }: StandByParts): Prom
     } catch (error) {
       if (!(error instanceof CronceError)) throw error
       if (error.code === 'SCHEDULE_NOT_FOUND' && runner.runs.length > 0) {
-        complain(`Somebody removed ${name} meanwhile, and its records with it.`)
+        complain(`${name} was removed meanwhile, with its records.`)
         return null
       }
       if (!error.code.startsWith('STORE_')) throw error
@@ -89,7 +89,7 @@ async function look({ app, runner, name, signal, complain }: StandByParts): Prom
         continue
       }
       if (runner.runs.length === 0) throw error
-      complain(`The store is away (${error.message}): whether the end of the command is on record, nobody knows.`)
+      complain(`The store is away (${error.message}): it is not known whether the end of the command is on record.`)
       return null
     }
   }

@@ -1,4 +1,5 @@
 import { BUCKET_COUNT, hash32 } from '../../model/bucket.ts'
+import { matchesLabels } from '../../model/placement.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Decision } from '../../policy/decision.ts'
 import type { Core } from '../core.ts'
@@ -48,6 +49,8 @@ export function leavesToPeers(core: Core, { change: { state } }: Pick<Decision, 
  * while that is retired, or as long as the new name is taken: otherwise the name may be that of another job.
  */
 export function hasJobOf(core: Core, { definition, source, retiredAt }: ScheduleState): boolean {
+  // A release may have moved the job to other labels than those under which this process has it.
+  if (retiredAt === null && !matchesLabels(definition.on, core.settings.labels)) return false
   if (source.kind === 'client') return !core.deploys.foreignJobs.has(definition.job)
   if (source.app !== core.settings.app) return false
   if (core.parts.jobs.has(definition.job) || retiredAt !== null) return true

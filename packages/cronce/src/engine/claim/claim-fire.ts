@@ -19,6 +19,8 @@ export interface Wanted extends TakeWish {
   readonly again?: FireRecord
   readonly schedule: string
   readonly definition: Definition
+  /** A schedule of the same job stays as it is: this process has declared its definition before, and a peer may have changed it. */
+  readonly keepsDefinition?: boolean
 }
 
 export type Taken =
@@ -47,7 +49,9 @@ export async function claimFire(core: Core, wanted: Wanted, kind: ExclusiveKind)
     if (!core.epochs.observe(loaded.epoch)) continue
     const context = core.context(loaded)
     const state = loaded.schedules[0] ?? null
-    const made = define(state, wanted.schedule, { definition: wanted.definition, source: { kind: 'client' } }, context)
+    const made = isDeclared(state, wanted)
+      ? null
+      : define(state, wanted.schedule, { definition: wanted.definition, source: { kind: 'client' } }, context)
     if (made !== null && isRefusal(made)) return refusedBy(made)
     if (made !== null) {
       await callStore(core, 'take (define)', () => core.parts.store.apply([made.change]))
@@ -65,6 +69,10 @@ export async function claimFire(core: Core, wanted: Wanted, kind: ExclusiveKind)
     if (taken !== null) return taken
   }
   throw contention(wanted.schedule, TRIES)
+}
+
+function isDeclared(state: ScheduleState | null, { keepsDefinition = false, definition }: Wanted): boolean {
+  return keepsDefinition && state?.definition.job === definition.job
 }
 
 /**

@@ -70,7 +70,7 @@ export class Claims {
       const { kind } = results[index]!
       const { started } = decisions[index]!
       if (kind === 'applied') for (const run of started) this.#start(run)
-      else if (kind === 'full') core.fullLimits.met(started[0]!.record.job)
+      else if (kind === 'full') core.fullLimits.met(started[0]!.record)
       else if (kind === 'not-live') core.beatAlarm.ring()
     }
     return results

@@ -14,7 +14,7 @@ import { applyChanges, callStore } from '../store-calls.ts'
 import { hasJobOf, takesNew } from './buckets.ts'
 import { BATCH } from './look.ts'
 import { isOnlyPostponed } from './postponed.ts'
-import { awaitsEnd } from './run-in-the-way.ts'
+import { RunsInTheWay } from './run-in-the-way.ts'
 
 /** Longest time that deciding blocks the event loop: after an outage one schedule may have ten thousand instants to plan. */
 const DECIDING_MS = 50
@@ -43,9 +43,11 @@ export class DueDecider {
   readonly #core: Core
   /** Fires found on record although their schedule had not got to them. */
   readonly #onRecord = new Map<string, FireRecord[]>()
+  readonly #inTheWay: RunsInTheWay
 
   constructor(core: Core) {
     this.#core = core
+    this.#inTheWay = new RunsInTheWay(core)
   }
 
   /** Plans and claims as much as there is room for. What is not decided is still due at the next look. */
@@ -71,8 +73,8 @@ export class DueDecider {
       if (!hasJobOf(core, state)) return null
       const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true }
       if (state.wakeAt === null || state.wakeAt <= due.now) {
-        if (awaitsEnd(core, state, due.now)) return null
-        return this.#withExisting(state, (existing) => decideDue(state, claimant, existing))
+        const passed = this.#inTheWay.pass(state, due.now)
+        return passed && this.#withExisting(passed, (existing) => decideDue(passed, claimant, existing))
       }
       const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
       if (ahead === null) later.push(state.wakeAt)
@@ -94,8 +96,9 @@ export class DueDecider {
     const core = this.#core
     const planner = oneByOne ? { instance: core.fleet.instance, claim: 0, room: 0, idle: false, oneByOne } : null
     const context = core.context(due)
-    const decisions = await this.#each(due, BATCH, (state) => {
-      if (awaitsEnd(core, state, due.now)) return null
+    const decisions = await this.#each(due, BATCH, (found) => {
+      const state = this.#inTheWay.pass(found, due.now)
+      if (state === null) return null
       return this.#withExisting(state, (existing) => {
         const decision = core.failing.try(state, () => advance(state, context, planner, existing))
         return decision === null || isOnlyPostponed(state, decision) ? null : decision
@@ -120,7 +123,7 @@ export class DueDecider {
       if (result.kind === 'exists') this.#onRecord.set(id, [...(known ?? NOTHING), result.fire].slice(-EXISTING_LIMIT))
       if (result.kind !== 'applied') continue
       core.applied(decision)
-      for (const { record } of decision.started) core.fullLimits.passed(record.job)
+      for (const { record } of decision.started) core.fullLimits.passed(record)
     }
   }
 

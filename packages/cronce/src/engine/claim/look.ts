@@ -149,10 +149,12 @@ export interface Upcoming {
 
 /** Longest time from the look at a schedule to its due time: what the answer to a claim may take, and less than the grace of a peer that is taken for dead. */
 const LEAD_MS = 220
+/** The same, as a part of how long ahead schedules may be claimed. The rest lets one look find those that are due a little later. */
+const LEAD_PART = 3 / 4
 
 /** How long before a schedule is due this instance looks at it, if it may be claimed this long ahead. */
 export function leadOf(aheadMs: number): number {
-  return Math.min(LEAD_MS, aheadMs / 2)
+  return Math.min(LEAD_MS, aheadMs * LEAD_PART)
 }
 
 /** How long there is nothing to look for. */

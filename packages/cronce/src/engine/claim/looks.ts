@@ -88,7 +88,8 @@ export class Looks {
     const { room, jobs, patienceMs } = asked
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
-    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing: core.failing.size })
+    const failing = core.failing.size + core.fullLimits.schedules
+    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing })
     const found = await this.#find(scope, jobs, sentAt)
     if (found === null) return this.#nothing(asked, () => FRUITLESS_LONGEST_MS)
     if (isLast) this.#upTo = Math.min(this.#upTo, found.now)
@@ -97,7 +98,7 @@ export class Looks {
     if (core.stopping) return this.#nothing(asked, () => LONG_MS)
     const { isBehind, mayHelp } = overview
     const isFor = (state: ScheduleState): boolean => !core.failing.has(state) && wasDue(state, this.#upTo)
-    const due = { ...found, schedules: found.schedules.filter(isFor) }
+    const due = { ...found, schedules: core.fullLimits.sort(found.schedules.filter(isFor)) }
     const toNextMs = (): number => (mayHelp ? 0 : this.#restMs(due))
     if (due.schedules.length === 0) {
       this.#memory = afterNothing(overview.memory)

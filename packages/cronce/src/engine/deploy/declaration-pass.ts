@@ -2,13 +2,12 @@ import type { RefusedDeclaration } from '../../model/app.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../../policy/decision.ts'
-import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { type DefineWish, define, HELD_BY_OTHER_NAME, RECORD_UNREAD } from '../../policy/operate/define.ts'
 import { isRefusal } from '../../policy/refusals.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { Progress } from './guarded-writes.ts'
-import { movedFrom, type Named, nextName, otherHolder, otherJob, refuseMoved } from './other-names.ts'
+import { type Elsewhere, findElsewhere, lastOwnName, type Named, otherHolder, otherJob } from './other-names.ts'
 import { NAME_TAKEN, refusalOf } from './report-refusals.ts'
 import type { DeploymentWatch } from './watch-deployments.ts'
 
@@ -56,11 +55,12 @@ export class DeclarationPass {
   decide(id: string, state: ScheduleState | null, context: Context): Decision | null {
     const { wishes, named } = this.#declared
     const wish = wishes.get(id)!
-    const isLeft = state === null || (this.#isOwn(state) && isOldName(state))
-    const before = isLeft ? movedFrom(wish, named) : undefined
-    this.#wantOldNames(wish, before)
-    const decision =
-      before === undefined ? define(state, id, this.#wishOn(state, wish), context) : refuseMoved(wish, before)
+    const elsewhere = findElsewhere(wish, named)
+    if (elsewhere !== undefined) {
+      this.#refuseElsewhere(wish, state, elsewhere)
+      return null
+    }
+    const decision = define(state, id, this.#wishOn(state, wish), context)
     if (decision === null || !isRefusal(decision)) return decision
     this.#refuse(wish, state, decision)
     return null
@@ -78,22 +78,10 @@ export class DeclarationPass {
     return this.#held.has(id) || this.refused.some(({ schedule, code }) => schedule === id && code === NAME_TAKEN)
   }
 
-  /** Old names of the job go with it; and so does the schedule of another app that holds the job, when that app is gone. */
-  #wantOldNames(wish: Wish, before: ScheduleState | undefined): void {
-    const { wishes, named } = this.#declared
-    const others = wish.otherNames.flatMap((name) => named.foreign.get(name) ?? [])
-    const wanted = others.filter((state) => this.#isBefore(state, wish))
-    // A name that this process declares as another job is wanted for that job.
-    if (before !== undefined && !wishes.has(before.id)) wanted.push(before)
-    for (const { id, source } of wanted) if (source.kind === 'code') this.#want(source.app, id, wish)
-  }
-
-  /** Whether this is the old name of the job before the declared one, or before another one that this app has. */
-  #isBefore(state: ScheduleState, { id, otherNames }: Wish): boolean {
-    const next = nextName(state)
-    if (next === undefined || next === id) return next === id
-    const owned = otherNames.includes(next) ? this.#declared.named.states.get(next) : undefined
-    return owned !== undefined && this.#isOwn(owned)
+  #refuseElsewhere(wish: Wish, state: ScheduleState | null, { state: theirs, isWanted, refusal }: Elsewhere): void {
+    if (isWanted) this.#want(theirs, wish)
+    if (state !== null && this.#isForeign(state)) this.foreign.add(wish.id)
+    this.#found.set(wish.id, refusal)
   }
 
   #refuse(wish: Wish, state: ScheduleState | null, refusal: Refusal): void {
@@ -107,31 +95,35 @@ export class DeclarationPass {
       this.isUnfinished = true
       return
     }
-    if (refusal.refused === NAME_TAKEN && state?.source.kind === 'code' && !this.#isOwn(state)) {
-      this.#want(state.source.app, id, wish)
+    if (refusal.refused === NAME_TAKEN && state !== null && this.#isForeign(state)) {
+      this.#want(state, wish)
       this.foreign.add(id)
     }
     // A schedule that a newer deployment defines is as it should be.
     if (refusal.refused !== 'DEPLOYMENT_SUPERSEDED') this.#found.set(id, refusal)
   }
 
-  #want(owner: string, name: string, wish: Wish): void {
-    this.#declared.watch.want(owner)
-    const standing = { ...wish.standing!, takesFrom: owner }
-    const wanted = { ...wish, standing, holder: otherHolder(wish, null, this.#declared.named.states) }
-    this.taken.set(owner, new Map([...(this.taken.get(owner) ?? []), [name, wanted]]))
+  #want({ id: name, source }: ScheduleState, wish: Wish): void {
+    if (source.kind !== 'code') return
+    const { app } = source
+    this.#declared.watch.want(app)
+    const standing = { ...wish.standing!, takesFrom: app }
+    const wanted = { ...wish, standing, holder: otherHolder(wish, null, this.#declared.named) }
+    this.taken.set(app, new Map([...(this.taken.get(app) ?? []), [name, wanted]]))
   }
 
   #wishOn(state: ScheduleState | null, wish: Wish): DefineWish {
     const { atInstant, named } = this.#declared
     const read = atInstant.get(wish.id)
     const onRecord = read?.version === state?.version ? read?.records : undefined
-    const after = otherJob(wish, state, named.states)
-    const other = after === undefined ? {} : { continuedBy: after, isLeft: true }
-    return { ...wish, ...other, holder: otherHolder(wish, state, named.states), onRecord }
+    const continuedBy = otherJob(wish, state, named.states)
+    const isLeft = continuedBy !== undefined || named.left.has(lastOwnName(wish, named)?.id ?? '')
+    const other = { ...(continuedBy === undefined ? {} : { continuedBy }), isLeft }
+    return { ...wish, ...other, holder: otherHolder(wish, state, named), onRecord }
   }
 
-  #isOwn(state: ScheduleState): boolean {
-    return isOf(state, this.#core.settings.app)
+  /** Whether the code of another app declares the schedule. */
+  #isForeign(state: ScheduleState): boolean {
+    return state.source.kind === 'code' && !isOf(state, this.#core.settings.app)
   }
 }

@@ -13,6 +13,11 @@ export interface Wish extends DefineWish {
   readonly otherNames: readonly string[]
 }
 
+/** What the deployment of this process declares, sorted: its schedules, and the names that stand for those of all hosts. */
+export function registeredNames({ settings }: Core): readonly string[] {
+  return [...settings.declared.map(({ id }) => id), ...settings.families].sort()
+}
+
 /** The names of the schedules that this process declares, sorted. */
 export function declaredNames({ settings }: Core): readonly string[] {
   return settings.declared.map(({ id }) => id).sort()

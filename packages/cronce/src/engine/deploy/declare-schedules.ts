@@ -131,7 +131,9 @@ export class Declarer {
     this.#refusals.reportIgnoredRenames(record, continued)
     const isWaiting = (id: string, old: string): boolean =>
       pass.isWaiting(id) && outrankedBy(record, deployment, old) === null
-    this.#state.renamedJobs = renamedJobs(wishes, named, isWaiting)
+    // A process without the labels of a job has it under no name.
+    const renamed = [...renamedJobs(wishes, named, isWaiting)].filter(([, { job }]) => core.parts.jobs.has(job))
+    this.#state.renamedJobs = new Map(renamed)
     this.#state.foreignJobs = pass.foreign
     for (const [owner, wanted] of pass.taken) if (await this.#taker.take(owner, wanted, record)) return 'outdated'
     // Another app may leave an old name, or take it: no record of this app tells.

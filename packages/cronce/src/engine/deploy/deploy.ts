@@ -48,8 +48,8 @@ const IDLE: Deployer = {
 }
 
 export function deployer(core: Core, state: DeployState): Deployer {
-  const { declared } = core.settings
-  if (declared.length === 0) return IDLE
+  // Peers know by its jobs that a process declares something: one that has none here, for lack of their labels, leaves it to them.
+  if (core.settings.declared.length === 0 || core.parts.jobs.size === 0) return IDLE
   return new AppDeployer(core, state)
 }
 

@@ -2,6 +2,7 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context } from '../../policy/decision.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
+import { isOf } from './declarations.ts'
 import { nextName } from './other-names.ts'
 
 const BATCH = 200
@@ -14,7 +15,7 @@ export interface Loaded {
   readonly context: Context | null
 }
 
-/** The schedules of these names, and those that they were renamed to, one after the other. Throws when the store does. */
+/** The schedules of these names, and those that they were renamed to: in this app, one after the other. Throws when the store does. */
 export async function loadNames(core: Core, operation: string, names: readonly string[]): Promise<Loaded> {
   const schedules = new Map<string, ScheduleState>()
   const asked = new Set<string>()
@@ -28,7 +29,9 @@ export async function loadNames(core: Core, operation: string, names: readonly s
       for (const state of loaded.schedules) schedules.set(state.id, state)
     }
     for (const name of next) asked.add(name)
-    const later = [...schedules.values()].flatMap((state) => nextName(state) ?? [])
+    // Of a name of another app only whether its rename is finished matters.
+    const followed = [...schedules.values()].filter((state) => hops === 0 || isOf(state, core.settings.app))
+    const later = followed.flatMap((state) => nextName(state) ?? [])
     next = [...new Set(later)].filter((name) => !asked.has(name))
   }
   return { schedules: [...schedules.values()], context }

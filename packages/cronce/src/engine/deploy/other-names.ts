@@ -2,17 +2,20 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
 import { isOldName } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
-import type { Wish } from './declarations.ts'
+import { isOf, type Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
 
 // A job that has several names: `was` links them, and one of them holds the job. See docs/decisions/006-deployments.md, "Renames".
 
 /** The schedules that exist under the names of jobs that have several. */
 export interface Named {
+  readonly app: string
   /** Those of this app; and those that have a name which this process declares, also if they are of another app. */
   readonly states: ReadonlyMap<string, ScheduleState>
-  /** Schedules of other apps that have another name of a job, or that such a name was renamed to. */
+  /** Schedules of other apps that have another name of a job. */
   readonly foreign: ReadonlyMap<string, ScheduleState>
+  /** Old names whose job went on under a name that this app no longer has: no job continues them. */
+  readonly left: ReadonlySet<string>
   /** `null`: no job has several names. */
   readonly context: Context | null
   /** What this process declares of jobs that have several names. */
@@ -20,13 +23,10 @@ export interface Named {
 }
 
 /** The schedule of another name that holds the job. */
-export function otherHolder(
-  wish: Wish,
-  own: ScheduleState | null,
-  states: ReadonlyMap<string, ScheduleState>,
-): ScheduleState | undefined {
+export function otherHolder(wish: Wish, own: ScheduleState | null, { states, left }: Named): ScheduleState | undefined {
   const last = lastOtherName(wish, own, states)
-  return last === undefined || jobAfter(last, wish, states) !== undefined ? undefined : last
+  if (last === undefined || left.has(last.id)) return undefined
+  return jobAfter(last, wish, states) === undefined ? last : undefined
 }
 
 /** The name of the other job that continues the last name of the declared one: what that name has not planned is not left to this job. */
@@ -61,21 +61,42 @@ function jobAfter(
   return name === id || otherNames.includes(name) ? undefined : name
 }
 
+/** A schedule of another app that has the declared job, or may have it. The declaration is refused because of it. */
+export interface Elsewhere {
+  readonly state: ScheduleState
+  /** Whether this app takes it once it is free. The declared name then continues it as any other old name. */
+  readonly isWanted: boolean
+  readonly refusal: Refusal
+}
+
 /**
- * The schedule of another app that holds the job. If this app has names of the job, it is where the last of them was renamed to; otherwise
- * another name of the job, or what that was renamed to. If the other app has dropped it, this app takes that name before it declares its own.
+ * If this app has names of the job, it is where the last of them went on, in case another app has taken that name since. Otherwise it is
+ * the name in `was`. Renames in another app are not followed.
  */
-export function movedFrom(wish: Wish, { states, foreign }: Named): ScheduleState | undefined {
-  // The declared name may be the one that the job left last.
-  const last = holderOf([wish.id, ...wish.otherNames].flatMap((name) => states.get(name) ?? []))
+export function findElsewhere(wish: Wish, named: Named): Elsewhere | undefined {
+  const { states, foreign } = named
+  const last = lastOwnName(wish, named)
   if (last !== undefined) {
-    const end = lastName(last, foreign)
-    return end === last ? undefined : end
+    const next = foreign.get(nextName(last) ?? '')
+    const isJob = next !== undefined && wish.otherNames.includes(next.id)
+    return isJob ? { state: next, isWanted: true, refusal: refuseLost(wish, next) } : undefined
   }
-  const ends = wish.otherNames.flatMap((name) => foreign.get(name) ?? []).map((state) => lastName(state, foreign))
-  // An old name at the end: the other app is renaming the job, unless the job has come here.
-  const isBetween = (end: ScheduleState): boolean => isOldName(end) && !states.has(nextName(end)!)
-  return ends.find((end) => end.retiredAt === null || isBetween(end)) ?? ends.find((end) => !isOldName(end))
+  const state = foreign.get(wish.was ?? '')
+  if (state === undefined) return undefined
+  const next = nextName(state)
+  // A rename that has stopped half-way: the job still has its old name.
+  if (next === undefined || !(foreign.has(next) || states.has(next))) {
+    return { state, isWanted: true, refusal: refuseWas(wish, state) }
+  }
+  // The declared name is wanted itself.
+  if (next === wish.id) return undefined
+  return { state, isWanted: false, refusal: refuseRenamed(wish, state, next) }
+}
+
+/** The schedule of this app that has the declared job, or had it last. */
+export function lastOwnName({ id, otherNames }: Wish, { app, states }: Named): ScheduleState | undefined {
+  const all = [id, ...otherNames].flatMap((name) => states.get(name) ?? [])
+  return holderOf(all.filter((state) => isOf(state, app)))
 }
 
 /** The name that follows an old name of a job; `undefined`: the job still has this one. */
@@ -84,7 +105,7 @@ export function nextName(state: ScheduleState): string | undefined {
 }
 
 /** This schedule, and those that its job went on as, in this order. */
-export function namesFrom(first: ScheduleState, states: ReadonlyMap<string, ScheduleState>): readonly ScheduleState[] {
+function namesFrom(first: ScheduleState, states: ReadonlyMap<string, ScheduleState>): readonly ScheduleState[] {
   const passed = [first]
   for (;;) {
     const next = states.get(nextName(passed.at(-1)!) ?? '')
@@ -94,7 +115,7 @@ export function namesFrom(first: ScheduleState, states: ReadonlyMap<string, Sche
 }
 
 /** The schedule that the job went on as last. Of names that were renamed to each other, the one that was retired last. */
-export function lastName(first: ScheduleState, states: ReadonlyMap<string, ScheduleState>): ScheduleState {
+function lastName(first: ScheduleState, states: ReadonlyMap<string, ScheduleState>): ScheduleState {
   const passed = namesFrom(first, states)
   const last = passed.at(-1)!
   const again = passed.findIndex(({ id }) => id === nextName(last))
@@ -111,14 +132,28 @@ export function continuingJobs(wishes: ReadonlyMap<string, Wish>, { states }: Na
   return jobs
 }
 
-/** A job must not run here under one name while another app runs it under another. */
-export function refuseMoved({ id, otherNames }: Wish, { id: name, source }: ScheduleState): Refusal {
-  const app = source.kind === 'code' ? source.app : ''
-  return {
-    refused: 'SCHEDULE_NAME_TAKEN',
-    message: `The job ${id} ${otherNames.includes(name) ? 'was' : 'goes on as'} ${name}, which is declared by the app ${app}.`,
-    hint: `Rename the app in one release and the job in another; or leave out was, if it is another job.`,
-  }
+function refuseWas({ id }: Wish, { id: was, source }: ScheduleState): Refusal {
+  const hint = `Move the job to this app as ${was} in one release, and rename it in the next; or leave out was, if it is another job.`
+  return refuse(`The job ${id} was ${was}, which belongs to the app ${appOf(source)}.`, hint)
+}
+
+function refuseRenamed({ id }: Wish, { id: was, source }: ScheduleState, next: string): Refusal {
+  const hint = `Write was: '${next}', the name that the job has now; or leave out was, if it is another job.`
+  return refuse(`The job ${id} was ${was}, which the app ${appOf(source)} renamed to ${next}.`, hint)
+}
+
+function refuseLost({ id }: Wish, { id: name, source }: ScheduleState): Refusal {
+  const app = appOf(source)
+  const hint = `It goes on here once ${app} has retired ${name} or is gone. If it is another job, choose another name.`
+  return refuse(`The job ${id} was renamed to ${name}, which belongs to the app ${app} now.`, hint)
+}
+
+function refuse(message: string, hint: string): Refusal {
+  return { refused: 'SCHEDULE_NAME_TAKEN', message, hint }
+}
+
+function appOf(source: ScheduleState['source']): string {
+  return source.kind === 'code' ? source.app : ''
 }
 
 /** By each old name, the declared job that runs what still waits under it, and all that is due while the new name waits to be free. */
@@ -132,10 +167,12 @@ export function renamedJobs(
     const { id, otherNames } = wish
     for (const old of otherNames) {
       const state = states.get(old)
-      const isLeft = state === undefined ? !foreign.has(old) : state.retiredAt !== null
+      const theirs = foreign.get(old)
+      // What another app has under the old name stays there; schedules that clients made for that name go with the job.
+      const isLeft = state === undefined ? theirs === undefined || nextName(theirs) === id : state.retiredAt !== null
       const after = state === undefined ? undefined : jobAfter(state, wish, states)
       const job = after !== undefined && wishes.has(after) ? after : id
-      if (isLeft) jobs.set(old, { job, upTo: null, isFree: state === undefined })
+      if (isLeft) jobs.set(old, { job, upTo: null, isFree: state === undefined && theirs === undefined })
       else if (state?.source.kind === 'code' && isWaiting(id, old))
         jobs.set(old, { job: id, upTo: state.source.number, isFree: false })
     }

@@ -1,13 +1,13 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context } from '../../policy/decision.ts'
-import { hasSameTiming, isOldName } from '../../policy/deploy/continue-job.ts'
+import { hasSameTiming, isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
 import { define } from '../../policy/operate/define.ts'
 import { markOf } from '../../policy/plan/series.ts'
 import { isRefusal } from '../../policy/refusals.ts'
 import type { Wish } from './declarations.ts'
-import { movedFrom, type Named, otherHolder } from './other-names.ts'
+import { findElsewhere, type Named, otherHolder } from './other-names.ts'
 
 /** What has to be written before the declared names can take over from the old ones. */
 export interface RenamePlan {
@@ -15,7 +15,7 @@ export interface RenamePlan {
   readonly stops: Map<string, { readonly renamedTo: string; readonly leavesDue: boolean }>
   /** Holders whose timing differs from the declared one: what they hold is settled first. */
   readonly held: string[]
-  /** By holder that was not retired by a rename, the declared name that takes over from it. */
+  /** By holder that was not renamed to it, the declared name that takes over from it. */
   readonly adopted: Map<string, string>
 }
 
@@ -49,24 +49,22 @@ function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held
     for (const { id } of others) stops.set(id, { renamedTo: wish.id, leavesDue: false })
     return
   }
-  const holder = isActive ? undefined : otherHolder(wish, own, states)
+  const holder = isActive ? undefined : otherHolder(wish, own, found.named)
   if (holder === undefined) return
   if (!hasSameTiming(holder.definition, wish.definition)) held.push(holder.id)
-  if (!isOldName(holder)) adopted.set(holder.id, wish.id)
+  if (!isRenamedTo(holder, wish.id)) adopted.set(holder.id, wish.id)
 }
 
 /** Whether the declared name will be refused, or another app has the job: if the old name were stopped, no name would have the job. */
 function isBlocked(wish: Wish, own: ScheduleState | null, { named, context }: Found): boolean {
   // Only whether it is accepted matters here, which does not depend on what is on record.
   const accepted = define(own, wish.id, { ...wish, onRecord: [] }, context)
-  const isRefused = accepted !== null && isRefusal(accepted)
-  const isLeft = own === null || isOldName(own)
-  return isRefused || (isLeft && movedFrom(wish, named) !== undefined)
+  return (accepted !== null && isRefusal(accepted)) || findElsewhere(wish, named) !== undefined
 }
 
-/** The new name has gone further, in another app: the old one goes on until it has planned what is due, or that would be lost. */
+/** The new name has gone further, in another app: the old one goes on until it has planned what is due. No process plans it while the new one is active. */
 function isAhead(own: ScheduleState | null, first: ScheduleState, context: Context): boolean {
-  return own !== null && markOf(own) > markOf(first) && isBehind(first, context.now)
+  return own !== null && own.retiredAt !== null && markOf(own) > markOf(first) && isBehind(first, context.now)
 }
 
 function isBehind({ pause, nextAt }: ScheduleState, now: number): boolean {

@@ -3,7 +3,7 @@ import type { InstanceRecord } from '../../model/instance.ts'
 import { findDeployment, longGone, markGone, markLost, registerProcess } from '../../policy/deploy/deployment.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
-import { declaredNames } from './declarations.ts'
+import { registeredNames } from './declarations.ts'
 import type { GuardedWrites } from './guarded-writes.ts'
 import { isOfLiveInstance } from './report-refusals.ts'
 import { type DeploymentWatch, hasVanished, ofApp } from './watch-deployments.ts'
@@ -22,7 +22,7 @@ export class ProcessRegistrar {
     this.#core = core
     this.#watch = watch
     this.#writes = writes
-    this.#declares = declaredNames(core)
+    this.#declares = registeredNames(core)
     this.#renames = core.settings.declared.flatMap(({ id, was }) => (was === undefined ? [] : [{ was, id }]))
   }
 

@@ -5,9 +5,10 @@ import { adopt, retire, settleHeld } from '../../policy/deploy/retire.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
+import { hasGoneOn } from './gone-on.ts'
 import type { GuardedWrites, Progress } from './guarded-writes.ts'
 import { loadNames } from './load-names.ts'
-import type { Named } from './other-names.ts'
+import { lastOwnName, type Named } from './other-names.ts'
 import { planRenames } from './plan-renames.ts'
 
 /** Reads the names of jobs that have several, and writes what a rename takes. */
@@ -35,11 +36,8 @@ export class Renamer {
       const settled = await this.#writes.change('rename', held, decide, record)
       if (settled !== 'done') return settled
     }
-    if (adopted.size > 0) {
-      const decide: Decide = (name, state, at) => (state === null ? null : adopt(state, adopted.get(name)!, at))
-      const done = await this.#writes.change('rename', [...adopted.keys()], decide, record)
-      if (done !== 'done') return done
-    }
+    const done = await adoptNames(this.#writes, adopted, record)
+    if (done !== 'done') return done
     if (stops.size === 0) return 'done'
     const announced = announceRetirements(record, [...stops.keys()])
     if (!(await this.#writes.save(announced))) return 'outdated'
@@ -50,14 +48,11 @@ export class Renamer {
     return 'outdated'
   }
 
-  /**
-   * The schedules of this app by all names of the jobs that have several; by the names of this process, those of others, too. Also the
-   * schedules that names of these jobs were renamed to, though no release of this app knows those names.
-   */
+  /** The schedules that have a name of the jobs that have several. */
   async load(wishes: ReadonlyMap<string, Wish>): Promise<Named> {
     const { app } = this.#core.settings
-    const several = [...wishes.values()].filter(({ otherNames }) => otherNames.length > 0)
-    const names = several.flatMap(({ id, otherNames }) => [id, ...otherNames])
+    const several = [...wishes.values()].filter(({ was, otherNames }) => was !== undefined || otherNames.length > 0)
+    const names = several.flatMap(({ id, was, otherNames }) => [id, ...otherNames, ...(was === undefined ? [] : [was])])
     const { schedules, context } = await loadNames(this.#core, 'rename (read)', names)
     const states = new Map<string, ScheduleState>()
     const foreign = new Map<string, ScheduleState>()
@@ -66,6 +61,27 @@ export class Renamer {
       if (isOwn || wishes.has(state.id)) states.set(state.id, state)
       if (!isOwn && state.source.kind === 'code') foreign.set(state.id, state)
     }
-    return { states, foreign, context, several }
+    const named = { app, states, foreign, context, several }
+    return { ...named, left: await this.#findLeft({ ...named, left: new Set() }, schedules) }
   }
+
+  async #findLeft(named: Named, schedules: readonly ScheduleState[]): Promise<ReadonlySet<string>> {
+    const left = new Set<string>()
+    for (const last of new Set(named.several.flatMap((wish) => lastOwnName(wish, named) ?? []))) {
+      if (await hasGoneOn(this.#core, last, schedules)) left.add(last.id)
+    }
+    return left
+  }
+}
+
+/** `adopted`: by retired name of this app, the declared name that takes over from it. Throws when the store does. */
+export async function adoptNames(
+  writes: GuardedWrites,
+  adopted: ReadonlyMap<string, string>,
+  record: AppRecord,
+): Promise<Progress> {
+  if (adopted.size === 0) return 'done'
+  const decide: Decide = (name, state, at) =>
+    state !== null && isOf(state, record.name) ? adopt(state, adopted.get(name)!, at) : null
+  return await writes.change('rename', [...adopted.keys()], decide, record)
 }

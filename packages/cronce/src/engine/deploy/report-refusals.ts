@@ -83,8 +83,9 @@ export class RefusalReporter {
       (one) =>
         one.instance !== core.fleet.instance && this.#names.includes(one.schedule) && isOfLiveInstance(core, one),
     )
+    // With the message: the same name may be refused for another reason later, which needs another fix.
     for (const { schedule, code, message } of this.#refusals)
-      this.#reportOnce(`${code} ${schedule}`, { schedule, code, message })
+      this.#reportOnce(`${code} ${schedule} ${message}`, { schedule, code, message })
     for (const { schedule, code, message, instance, deployment: its, host, pid } of others) {
       // One report for each cause: a process whose own declaration is refused for it has reported it already.
       if (this.#refusals.some((own) => own.code === code && own.schedule === schedule)) continue

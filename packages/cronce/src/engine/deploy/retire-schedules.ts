@@ -1,14 +1,25 @@
 import type { AppRecord, DeploymentRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
-import { announceRetirements, counts, markTidied, newestExplicit } from '../../policy/deploy/deployment.ts'
-import { type RetireWish, retire } from '../../policy/deploy/retire.ts'
+import { isOldName } from '../../policy/deploy/continue-job.ts'
+import {
+  announceRetirements,
+  counts,
+  markTidied,
+  newestExplicit,
+  withoutHosts,
+} from '../../policy/deploy/deployment.ts'
+import { holderOf, otherNamesOf } from '../../policy/deploy/job-names.ts'
+import { dropOldName, type RetireWish, retire } from '../../policy/deploy/retire.ts'
 import { judgeRetirement, type Observation, type Verdict } from '../../policy/deploy/retirement.ts'
 import { endOverdue } from '../../policy/plan/advance.ts'
 import type { Page, ScheduleQuery } from '../../store/store.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
+import { hasGoneOn } from './gone-on.ts'
 import type { GuardedWrites, Progress } from './guarded-writes.ts'
+import { loadNames } from './load-names.ts'
+import { nextName } from './other-names.ts'
 import { type DeploymentWatch, ofApp } from './watch-deployments.ts'
 
 const BATCH = 200
@@ -46,20 +57,26 @@ export class Retirer {
       return { progress: 'done', record }
     }
     if (!this.#isOurTurn()) return { progress: 'unfinished', record }
-    const states = (await this.#listSchedules()).filter(({ retiredAt }) => retiredAt === null)
+    const all = await this.#listSchedules()
+    const active = all.filter(({ retiredAt }) => retiredAt === null)
+    const states = [...active, ...(await this.#findHalfRenamed(record, all))]
     const verdicts = await this.#judge(record, states)
     const gone = new Map(
       [...verdicts].flatMap(([id, verdict]) => (verdict.kind === 'retire' ? [[id, verdict] as const] : [])),
     )
-    if (gone.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
-    const announced = announceRetirements(record, [...gone.keys()])
+    // Names of hosts whose schedule an earlier pass has retired, or an operator has removed.
+    const left = new Set([...this.#watch.hostless()].filter((id) => !verdicts.has(id)))
+    if (gone.size === 0 && left.size === 0) return { progress: 'done', record: await this.#tidied(record, verdicts) }
+    const known = withoutHosts(record, left)
+    const announced =
+      gone.size === 0 ? { ...known, version: record.version + 1 } : announceRetirements(known, [...gone.keys()])
     if (!(await this.#save('retire (announce)', announced))) return { progress: 'outdated', record }
     let isDone = true
     await this.#core.parts.sync('retire:sent')
     const decide: Decide = (id, state, context) => {
       const { cause, by } = gone.get(id)!
       const wish: RetireWish = { app: this.#core.settings.app, cause, ...by }
-      const decision = state === null ? null : retire(state, wish, context)
+      const decision = state === null ? null : (retire(state, wish, context) ?? dropOldName(state, wish, context))
       // More is due than one step settles.
       if (decision !== null && decision.change.state?.retiredAt === null) isDone = false
       return decision
@@ -78,6 +95,7 @@ export class Retirer {
     if (isChosen && record.tidiedFor !== newest.number) return true
     if (this.#watch.livedMs() < holdDownMs) return false
     if (record.deployments.some(({ lost, cleared }) => lost && !cleared)) return true
+    if (this.#watch.hostless().size > 0) return true
     return newest !== null && this.#watch.steadyIds().has(newest.id) && record.tidiedFor !== newest.number
   }
 
@@ -98,11 +116,29 @@ export class Retirer {
     const seen: Observation = {
       ...{ now, instances: instances.filter((peer) => ofApp(peer, app)) },
       ...{ steady: watch.steadyIds(), absent: watch.absentIds(record), outwaited: watch.outwaited() },
-      active: new Set(states.map(({ id }) => id)),
+      hostless: watch.hostless(),
+      active: new Set(states.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id)),
     }
     // The instances of the deployment that an operator chose follow at once: they know which jobs go on under another name.
     const judged = record.activated === deployment ? record : { ...record, activated: null }
-    return new Map(states.map((state) => [state.id, judgeRetirement(judged, state, seen)]))
+    return new Map(states.map((state) => [state.id, judgeRetirement(judged, { ...state, retiredAt: null }, seen)]))
+  }
+
+  /** Old names whose rename stopped half-way: if no release goes on with it, their jobs have left the code. */
+  async #findHalfRenamed(record: AppRecord, all: readonly ScheduleState[]): Promise<readonly ScheduleState[]> {
+    const byName = new Map(all.map((state) => [state.id, state]))
+    const isHolder = (state: ScheduleState): boolean =>
+      holderOf([state, ...otherNamesOf(record, state.id).flatMap((name) => byName.get(name) ?? [])]) === state
+    const found = all.filter((state) => isOldName(state) && !byName.has(nextName(state)!) && isHolder(state))
+    if (found.length === 0) return found
+    const { schedules } = await loadNames(
+      this.#core,
+      'retire (look)',
+      found.flatMap((state) => nextName(state) ?? []),
+    )
+    const half: ScheduleState[] = []
+    for (const state of found) if (!(await hasGoneOn(this.#core, state, schedules))) half.push(state)
+    return half
   }
 
   /** Notes in the record what needs no further pass. If another process changes the record first, that process notes it. */

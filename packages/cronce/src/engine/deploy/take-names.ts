@@ -1,15 +1,15 @@
-import type { AppRecord, Rename } from '../../model/app.ts'
+import type { AppRecord } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
-import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import { announceRetirements, linkNames } from '../../policy/deploy/deployment.ts'
-import { isYielded, mayReturn, type NextOwner, takeSchedule } from '../../policy/deploy/yielding.ts'
+import type { Instant } from '../../model/schedule.ts'
+import { announceRetirements } from '../../policy/deploy/deployment.ts'
+import { isYielded, mayReturn, takeSchedule } from '../../policy/deploy/yielding.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { GuardedWrites } from './guarded-writes.ts'
 import { loadNames } from './load-names.ts'
-import { lastName, namesFrom, nextName } from './other-names.ts'
+import { adoptNames } from './rename-jobs.ts'
 import { type DeploymentWatch, hasVanished, ofApp } from './watch-deployments.ts'
 
 /** After this long an app counts as absent by the store's records, also if this process has not seen its absence itself. */
@@ -19,7 +19,6 @@ interface Yielded {
   readonly theirs: AppRecord | null
   /** By name, the declared job that gets the schedule. */
   readonly free: ReadonlyMap<string, Wish>
-  readonly linked: AppRecord
 }
 
 /** Takes names of schedules from other apps. */
@@ -42,13 +41,14 @@ export class NameTaker {
    * if names that it declares are announced there.
    */
   async take(owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord): Promise<boolean> {
-    const found = await this.#findYielded(owner, wanted, record)
-    if (found.free.size === 0) return false
+    if ((await this.#findYielded(owner, wanted)).free.size === 0) return false
     // The newest release of this app has to judge what the app gets.
-    const own = { ...found.linked, version: record.version + 1, tidiedFor: null }
+    const own = { ...record, version: record.version + 1, tidiedFor: null }
     if (!(await this.#writes.save(own))) return true
-    const { theirs, free } = await this.#findYielded(owner, wanted, own)
+    const { theirs, free } = await this.#findYielded(owner, wanted)
     if (theirs === null || free.size === 0) return true
+    // What the taken name continues is not free for another app any more.
+    if ((await adoptNames(this.#writes, continuedBy(free), own)) !== 'done') return true
     const announced = announceRetirements(theirs, [...free.keys()])
     if (!(await this.#writes.save(announced))) return true
     const decide: Decide = (id, state, context) => {
@@ -60,39 +60,21 @@ export class NameTaker {
     return true
   }
 
-  /**
-   * Of these schedules, and those that the declared names were renamed to, those that this process may take now. `theirs`: the record of
-   * their app, read before its instances were listed. `linked`: the record of this app, with the names that it does not know yet.
-   */
-  async #findYielded(owner: string, wanted: ReadonlyMap<string, Wish>, record: AppRecord): Promise<Yielded> {
+  /** Of these schedules, those that this process may take now. `theirs`: the record of their app, read before its instances were listed. */
+  async #findYielded(owner: string, wanted: ReadonlyMap<string, Wish>): Promise<Yielded> {
     const core = this.#core
     const { store } = core.parts
     const { app: theirs } = await callStore(core, 'take over (read)', () => store.loadApp(owner))
-    // With the declared names, to see which of them this app has.
-    const names = [...wanted.keys(), ...[...wanted.values()].map(({ id }) => id)]
-    const { schedules, context } = await loadNames(core, 'take over (read)', names)
+    const { schedules, context } = await loadNames(core, 'take over (read)', [...wanted.keys()])
     const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
     const about = this.#about(owner, instances, now)
-    const states = new Map(schedules.map((state) => [state.id, state]))
     const free = new Map<string, Wish>()
-    let linked = record
-    for (const [name, wish] of withLaterNames(wanted, states)) {
-      const state = states.get(name)
-      if (state === undefined || !isYielded(state, wish.id, about, this.#nextOwner(state, states))) continue
-      const links = linksTo(wish, state)
-      const known = linkNames(linked, links)
-      const isLinked = links.length === 0 || known !== linked
-      if (!isLinked || takeSchedule(state, wish.id, wish, context!) === null) continue
-      free.set(name, wish)
-      linked = known
+    for (const state of schedules) {
+      const wish = wanted.get(state.id)
+      if (wish === undefined || !isYielded(state, about)) continue
+      if (takeSchedule(state, wish.id, wish, context!) !== null) free.set(state.id, wish)
     }
-    return { theirs, free, linked }
-  }
-
-  #nextOwner(state: ScheduleState, states: ReadonlyMap<string, ScheduleState>): NextOwner {
-    const next = states.get(nextName(state) ?? '')
-    if (next !== undefined && isOf(next, this.#core.settings.app)) return 'taker'
-    return lastName(state, states) === state ? 'none' : 'other'
+    return { theirs, free }
   }
 
   /** Whether the app is gone for good, and its instances that are not. */
@@ -112,21 +94,10 @@ export class NameTaker {
   }
 }
 
-/** Also the schedules that a declared name was renamed to: the job has to come along with its old name. */
-function withLaterNames(
-  wanted: ReadonlyMap<string, Wish>,
-  states: ReadonlyMap<string, ScheduleState>,
-): ReadonlyMap<string, Wish> {
-  const later = [...wanted.values()].flatMap((wish) => {
-    const declared = states.get(wish.id)
-    const names = declared === undefined ? [] : namesFrom(declared, states)
-    return names.map(({ id }) => [id, wish] as const)
-  })
-  return new Map([...later, ...wanted])
-}
-
-/** The names of the job in its schedule that no release of this app has declared. */
-function linksTo({ id, otherNames }: Wish, state: ScheduleState): readonly Rename[] {
-  const names = [state.id, nextName(state) ?? id]
-  return names.filter((name) => name !== id && !otherNames.includes(name)).map((was) => ({ was, id }))
+/** By retired name of this app, the declared name that takes over from it as soon as it is taken. */
+function continuedBy(free: ReadonlyMap<string, Wish>): ReadonlyMap<string, string> {
+  const continued = [...free].flatMap(([name, { id, holder }]): [string, string][] =>
+    name === id && holder !== undefined && holder.retiredAt !== null ? [[holder.id, id]] : [],
+  )
+  return new Map(continued)
 }

@@ -2,9 +2,11 @@ import type { AppRecord, DeploymentRecord } from '../../model/app.ts'
 import type { AboutProcess } from '../../model/event.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
 import { contestedSchedules, disjointProcesses } from '../../policy/deploy/contested.ts'
-import { counts, isLongSilent, newestExplicit } from '../../policy/deploy/deployment.ts'
+import { counts, hostSchedules, isLongSilent, newestExplicit } from '../../policy/deploy/deployment.ts'
 import type { Core } from '../core.ts'
 import { StateClock } from './state-clock.ts'
+
+const NO_SCHEDULES: ReadonlySet<string> = new Set()
 
 /** Live or draining, and with something to declare. */
 export function ofApp(peer: InstanceRecord, app: string): boolean {
@@ -29,6 +31,8 @@ export class DeploymentWatch {
   /** By deployment, when this process found it in the record: peers that were listed before say nothing about it. */
   readonly #foundAt = new Map<string, number>()
   readonly #contests: StateClock
+  /** By schedule of a host, whether no live instance has it. */
+  readonly #hosts: StateClock
   /** By app of which this process wants a name, whether it has no live instance. */
   readonly #absences: StateClock
   readonly #wanted = new Set<string>()
@@ -47,6 +51,7 @@ export class DeploymentWatch {
     this.#gone = new StateClock(mono)
     this.#contests = new StateClock(mono)
     this.#absences = new StateClock(mono)
+    this.#hosts = new StateClock(mono)
     this.#livesSince = mono()
     this.#lookedAt = mono()
     this.#instance = core.fleet.instance
@@ -104,6 +109,11 @@ export class DeploymentWatch {
     return new Set([...this.#heldFor(this.#contests, this.#core.settings.retireAfterMs, true)].map(contestedIn))
   }
 
+  /** Schedules of hosts without a live instance for the whole hold-down. */
+  hostless(): ReadonlySet<string> {
+    return this.#heldFor(this.#hosts, this.#core.settings.holdDownMs, true)
+  }
+
   /** The app `other` has a name that this process declares. */
   want(other: string): void {
     this.#wanted.add(other)
@@ -144,6 +154,7 @@ export class DeploymentWatch {
       this.#gone.untilNextMs(holdDownMs),
       this.#contests.untilNextMs(retireAfterMs),
       this.#absences.untilNextMs(holdDownMs),
+      this.#hosts.untilNextMs(holdDownMs),
     ]
     return Math.min(...waits, leftMs > 0 ? leftMs : Number.POSITIVE_INFINITY)
   }
@@ -151,7 +162,7 @@ export class DeploymentWatch {
   /** Nothing is known about the time until now. */
   restart(): void {
     this.#livesSince = this.#core.parts.clock.mono()
-    for (const each of [this.#outs, this.#gone, this.#contests, this.#absences]) each.restart()
+    for (const each of [this.#outs, this.#gone, this.#contests, this.#absences, this.#hosts]) each.restart()
   }
 
   /** No heartbeat was answered for a lease: what this process saw last may have changed since. */
@@ -184,8 +195,16 @@ export class DeploymentWatch {
     const contested = new Set(this.#contestedKeys())
     for (const key of contested) this.#contests.note(key, true)
     this.#contests.keepOnly(contested)
+    this.#noteHosts()
     const apps = new Set(core.fleet.peers.filter(({ jobs }) => jobs.length > 0).map((peer) => peer.app))
     for (const each of this.#wanted) this.#absences.note(each, !apps.has(each))
+  }
+
+  #noteHosts(): void {
+    const schedules = this.#record === null ? NO_SCHEDULES : hostSchedules(this.#record)
+    const live = new Set(schedules.size === 0 ? [] : this.#own().flatMap(({ jobs }) => jobs))
+    for (const schedule of schedules) this.#hosts.note(schedule, !live.has(schedule))
+    this.#hosts.keepOnly(schedules)
   }
 
   /** Whether the list of peers tells if the deployment is live. The record is newer where a process registered since the last heartbeat. */
@@ -253,6 +272,7 @@ export class DeploymentWatch {
       [...this.#contests.heldFor(0, true)],
       [...this.#contests.heldFor(retireAfterMs, true)],
       [...this.#absences.heldFor(holdDownMs, true)],
+      [...this.#hosts.heldFor(holdDownMs, true)],
       this.livedMs() >= holdDownMs,
     ])
   }

@@ -285,6 +285,7 @@ function stateOf(core: Core): 'live' | 'draining' {
 
 function describe(core: Core, state: SentState) {
   const { app, deployment, host, pid, version, zoneData, concurrency } = core.settings
+  const { host: _, ...labels } = core.settings.labels
   return {
     id: core.fleet.instance,
     app,
@@ -298,6 +299,7 @@ function describe(core: Core, state: SentState) {
     state,
     clockOffsetMs: core.time.wallOffsetMs(),
     running: core.runs.size,
+    ...(Object.keys(labels).length > 0 ? { labels } : {}),
     ...(core.transient ? ({ transient: true } as const) : {}),
   }
 }

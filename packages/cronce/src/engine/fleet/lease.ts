@@ -104,7 +104,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       jumpMs = leaseMs * JUMP
       changed()
     },
-    holdsUntil: (startAt) => isProof(renewal.storeNow, now() - renewal.at, startAt),
+    holdsUntil: (startAt) => now() - renewal.at < FRESH_MS || renewal.storeNow >= startAt,
     trusted: () => now() < Math.min(until, graceUntil),
     left() {
       const own = until - now()
@@ -143,10 +143,4 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       renewal = NO_RENEWAL
     },
   }
-}
-
-function isProof(storeNow: Instant, ageMs: number, startAt: Instant): boolean {
-  // Recovery goes by the store's clock alone, which may have been set forward since.
-  const isFresh = ageMs < FRESH_MS && storeNow + GRACE_MS >= startAt
-  return isFresh || storeNow >= startAt
 }

@@ -114,9 +114,6 @@ export class PeerWatch {
   async recoverRuns(instance: string): Promise<void> {
     const core = this.#core
     const { store } = core.parts
-    const [ended] = (await callStore(core, 'recover (look)', () => store.listInstances({ ids: [instance] }))).instances
-    // A run that is claimed ahead starts only with a renewal that is less than the grace old: see `Lease.holdsUntil`.
-    const dead = ended && { renewedAt: ended.renewedAt, startedBy: ended.renewedAt + GRACE_MS }
     let before = ''
     for (let round = 0; round < ROUNDS; round++) {
       const query = { instance, outcome: 'open' as const, after: null, limit: BATCH }
@@ -128,8 +125,7 @@ export class PeerWatch {
       const tokens = new Map(items.map(({ schedule, token }) => [schedule, token]))
       await core.parts.sync('recover:sent')
       const decide = (id: string, state: ScheduleState | null, context: Context): Decision | null => {
-        const known = dead === undefined ? context : { ...context, dead }
-        const decision = state === null ? STALE : recover(state, tokens.get(id)!, known)
+        const decision = state === null ? STALE : recover(state, tokens.get(id)!, context)
         return decision === STALE ? null : decision
       }
       // Wakes the peers: this instance may have no room for what it recovers.

@@ -1,4 +1,5 @@
 import { isPromise } from '../../model/is-promise.ts'
+import type { Instant } from '../../model/schedule.ts'
 import { epochOf } from '../../model/token.ts'
 import { isOnTime } from '../../policy/plan/misfire.ts'
 import type { Core } from '../core.ts'
@@ -71,7 +72,7 @@ async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
   const startedAt = Math.floor(core.time.atLeast()!)
   // The misfire policy judges a start that is later than the grace: the next look finds the fire waiting.
   if (!isOnTime(misfire, startedAt - readyAt)) return false
-  run.startedAt = startedAt
+  run.calledAt = startedAt
   const lateness = { latenessMs: startedAt - readyAt, cause: null }
   if (core.parts.hears('run.started')) core.parts.emit({ type: 'run.started', ...aboutRun(run), ...lateness })
   return true
@@ -97,8 +98,8 @@ function callHandler<Tx>(
   run.onGiveUp(end)
   // It was given up before it started.
   if (hasEnded) return
-  run.isExecuting = true
-  measureStart(core, run)
+  run.calledAt ??= core.time.estimate()
+  measureStart(core, run, run.calledAt)
   let value: unknown
   try {
     value = job.execute(runHandle(core, run, notes))
@@ -115,12 +116,16 @@ function callHandler<Tx>(
 }
 
 /** Locks, terms and keys have no due time that they could be late for. */
-function measureStart<Tx>({ parts: { meters }, time }: Core<Tx>, { started, exclusive }: ExecutedRun): void {
+function measureStart<Tx>(
+  { parts: { meters } }: Core<Tx>,
+  { started, exclusive }: ExecutedRun,
+  calledAt: Instant,
+): void {
   if (meters.length === 0 || exclusive !== null) return
   const { job, startedAt, readyAt } = started.record
   // What was claimed ahead starts at its due time, so it was not claimed late.
   const claimLagMs = Math.max(0, startedAt - readyAt)
-  const startLagMs = Math.max(claimLagMs, time.estimate() - readyAt)
+  const startLagMs = Math.max(claimLagMs, calledAt - readyAt)
   for (const meter of meters) meter.runStarted(job, claimLagMs, startLagMs)
 }
 

@@ -24,8 +24,7 @@ export class ExecutedRun implements LocalRun {
   readonly begunAt: number
   readonly exclusive: ExclusiveKind | null
   settling = false
-  /** When its handler was called, by the store's clock, if it was claimed ahead. */
-  startedAt: Instant | undefined = undefined
+  calledAt: Instant | undefined = undefined
   /** The store has acknowledged its end, so it is known when the schedule is due again. */
   isOnRecord = false
   /** Whether an error of its handler is worth another run. */
@@ -36,7 +35,6 @@ export class ExecutedRun implements LocalRun {
   transaction: Promise<void> | null = null
   committed = false
   parkMs: number | null = null
-  isExecuting = false
   ended = false
   aborted: { readonly reason: AbortReason; readonly detail: string | null } | null = null
   readonly #clock: Clock
@@ -90,7 +88,6 @@ export class ExecutedRun implements LocalRun {
 
   /** The handler has ended: ends all waits. */
   end(): void {
-    this.isExecuting = false
     this.ended = true
     this.#waiting?.abort(WAIT_ENDED)
   }

@@ -14,8 +14,12 @@ interface Notes {
   size: number
   cut: boolean
   dirty: boolean
+  /** Whether the log says that a percentage is no fraction. */
+  warned: boolean
 }
 
+/** A sum of fractions may exceed 1 by a rounding error. */
+const HIGHEST = 1.01
 const PAUSE_MS = 1_000
 
 /** Keeps the progress and the log of runs, and writes them at most once a second, those of all runs together. */
@@ -33,6 +37,11 @@ export class NoteKeeper {
     if (run.ended) return
     const notes = this.#of(run)
     const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0
+    if (fraction > HIGHEST && !notes.warned) {
+      notes.warned = true
+      const meant = fraction <= 100 ? `; write ${fraction / 100}` : ''
+      this.log(run, 'warn', `run.progress(${fraction}) was recorded as 1: it takes a fraction from 0 to 1${meant}.`)
+    }
     const text = message === null ? null : cut(String(message), LIMITS.note)
     notes.progress = { fraction: bounded, message: text, at: this.#core.time.estimate() }
     this.#touch(notes)
@@ -69,7 +78,7 @@ export class NoteKeeper {
   #of(run: LocalRun): Notes {
     const known = this.#all.get(run)
     if (known !== undefined) return known
-    const notes: Notes = { run, progress: null, log: [], size: 0, cut: false, dirty: false }
+    const notes: Notes = { run, progress: null, log: [], size: 0, cut: false, dirty: false, warned: false }
     this.#all.set(run, notes)
     return notes
   }

@@ -1,12 +1,12 @@
 import { CronceError } from '../../errors.ts'
 import type { Json } from '../../model/json.ts'
 import { LIMITS } from '../../model/limits.ts'
-import type { LogLine } from '../../model/record.ts'
+import type { FireKey, LogLine } from '../../model/record.ts'
 import { refusalIn, refusedResult } from '../../model/step-result.ts'
 import type { StartedRun } from '../../policy/decision.ts'
 import type { StepOptions } from '../../run/run.ts'
 import type { StepAnswer, StepCommand } from '../../store/store.ts'
-import { kindOf } from '../../words.ts'
+import { kindOf, shellWord } from '../../words.ts'
 import type { Core } from '../core.ts'
 import { demandTrust, fenced } from '../fleet/trust.ts'
 import type { RunHandle, RunLease } from '../parts.ts'
@@ -97,7 +97,7 @@ async function doStep(
     rerun: rerun ?? run.started.policy.unknownStep === 'rerun',
   })
   if (begun.kind === 'done') return keptResult(step, begun.result)
-  if (begun.kind === 'unknown') throw stepUnknown(step, begun.token)
+  if (begun.kind === 'unknown') throw stepUnknown(about.fire, step, begun.token)
   // `duplicate`: this same run began it in a request whose answer was lost.
   if (begun.kind !== 'applied' && begun.kind !== 'duplicate') throw fenced(core, run, 'once')
   // The answer may have taken long: what begins now must begin under a lease.
@@ -175,13 +175,15 @@ function stepNameInvalid(step: unknown): CronceError {
   )
 }
 
-function stepUnknown(step: string, token: string): CronceError {
+/** The commands stand in the message: it is what all lists show of an error. */
+function stepUnknown({ schedule, dueAt, nonce }: FireKey, step: string, token: string): CronceError {
+  const name = shellWord(schedule)
+  const fire = nonce === '' ? new Date(dueAt).toISOString() : shellWord(nonce)
   return new CronceError(
     'STEP_UNKNOWN',
-    `Nobody knows how step '${step}' ended: run ${token} began it and never said.`,
-    {
-      hint: "Find out whether it happened, then resolve the step, or allow unknownStep: 'rerun' if it may happen twice.",
-    },
+    `It is not known how step '${step}' ended: run ${token} began it and did not end it. Find out, then write ` +
+      `cronce step resolve ${name} ${shellWord(step)} ${fire} --failed (or --result JSON), then cronce retry ${name} ${fire}.`,
+    { hint: "If the step may happen twice, allow unknownStep: 'rerun'." },
   )
 }
 

@@ -9,15 +9,13 @@ export interface LocalRun {
   readonly exclusive: ExclusiveKind | null
   /** By the monotonic clock. */
   readonly begunAt: number
-  /** When its handler was called, by the store's clock, if it was claimed ahead. */
-  readonly startedAt: Instant | undefined
+  /** When its handler was called, by the store's clock as far as this instance knows it. If the run was claimed ahead, not later than that. */
+  readonly calledAt: Instant | undefined
   readonly signal: AbortSignal
   /** Why it is to end. The first reason counts. */
   readonly abort: (reason: AbortReason, detail: string | null) => void
   /** It is over for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
   readonly giveUp: () => void
-  /** Its handler was called, and has not ended. */
-  readonly isExecuting: boolean
   /** Its handler has returned, thrown, or been given up. */
   readonly ended: boolean
   /** About to be settled, by its own transaction or without one: nobody hands it back. */

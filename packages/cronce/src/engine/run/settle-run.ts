@@ -1,5 +1,6 @@
 import type { StoreInfo } from '../../store/store.ts'
 import type { Core } from '../core.ts'
+import { describeError } from '../describe-error.ts'
 import type { ExecutedRun } from './local-run.ts'
 import { aboutRun, type ExclusiveKind } from './run-table.ts'
 import type { Settled, Settler } from './settle.ts'
@@ -15,9 +16,11 @@ export function settleRun<Tx>(
 ): void {
   run.isOnRecord = run.committed
   if (run.committed) {
+    if (ended.kind === 'threw') reportLateFailure(core, run, ended.error)
     onSettled('settled')
     return
   }
+  if (ended.kind === 'returned') warnWithoutTransaction(core, run)
   run.settling = ended.kind !== 'not-started'
   if (ended.kind === 'gave-up') core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
   const settlement = settlementOf(core as Core, run, ended)
@@ -31,6 +34,19 @@ export function settleRun<Tx>(
     if (isFenced) core.parts.emit({ type: 'run.fenced', refused: 'settle', ...aboutRun(run) })
     onSettled(settled)
   })
+}
+
+/** The fire has succeeded with the run's transaction, so this error is in no record. */
+function reportLateFailure<Tx>(core: Core<Tx>, run: ExecutedRun, error: unknown): void {
+  core.parts.emit({ type: 'run.failedLate', ...aboutRun(run), error: describeError(error) })
+}
+
+/** Once for each job: without a transaction, exactly-once repeats what the handler wrote before a crash. */
+function warnWithoutTransaction<Tx>({ parts, untransacted }: Core<Tx>, run: ExecutedRun): void {
+  const { record, policy } = run.started
+  if (policy.guarantee !== 'exactly-once' || untransacted.has(record.job)) return
+  untransacted.add(record.job)
+  parts.emit({ type: 'run.untransacted', ...aboutRun(run) })
 }
 
 /** The run is no longer this instance's. */

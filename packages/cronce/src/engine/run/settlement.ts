@@ -7,6 +7,7 @@ import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
 import { handBackPauseMs } from './input-refused.ts'
 import type { ExecutedRun, GAVE_UP, NOT_STARTED } from './local-run.ts'
+import type { LocalRun } from './run-table.ts'
 import { toJson } from './to-json.ts'
 
 /** How a handler ended. `gave-up`: it ignored its signal, and may still be working. */
@@ -18,8 +19,12 @@ export type Ended =
 
 /** What to record about a run whose handler ended so. */
 export function settlementOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {
-  const settlement = endOf(core, run, ended)
-  return run.startedAt === undefined ? settlement : { ...settlement, startedAt: run.startedAt }
+  return withStart(run, endOf(core, run, ended))
+}
+
+/** The state has the planned start of a run that was claimed ahead. */
+export function withStart({ started, calledAt }: LocalRun, settlement: Settlement): Settlement {
+  return started.isAhead === undefined || calledAt === undefined ? settlement : { ...settlement, startedAt: calledAt }
 }
 
 function endOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {

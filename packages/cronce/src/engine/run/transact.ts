@@ -3,6 +3,7 @@ import { LIMITS } from '../../model/limits.ts'
 import { ending } from '../../model/outcome.ts'
 import { type Decision, STALE } from '../../policy/decision.ts'
 import { type Settlement, settle } from '../../policy/end/settle.ts'
+import { kindOf } from '../../words.ts'
 import { leavesToPeers } from '../claim/buckets.ts'
 import type { Core } from '../core.ts'
 import { demandTrust, fenced } from '../fleet/trust.ts'
@@ -10,6 +11,7 @@ import { storeDeadline } from '../store-calls.ts'
 import type { NoteKeeper } from './notes.ts'
 import { resolveTransaction } from './resolve-transaction.ts'
 import type { LocalRun } from './run-table.ts'
+import { withStart } from './settlement.ts'
 import { toJson } from './to-json.ts'
 
 /** What is known of a transaction while it is under way. */
@@ -29,6 +31,11 @@ export async function transact<Tx, Value>(
   notes: NoteKeeper,
   work: (tx: Tx) => Value | Promise<Value>,
 ): Promise<Value> {
+  if (typeof work !== 'function') {
+    throw new CronceError('HANDLER_MISSING', `run.transaction needs a function, but was given ${kindOf(work)}.`, {
+      hint: 'Write await run.transaction((tx) => { … }), with all writes in it.',
+    })
+  }
   if (run.settling) {
     throw new CronceError('TRANSACTION_REPEATED', 'This run has had its transaction.', {
       hint: 'Call run.transaction once, at the end of the handler: it settles the fire.',
@@ -107,19 +114,18 @@ async function commit<Tx, Value>(
   }
 }
 
-function succeeded({ started, startedAt }: LocalRun, value: unknown): Settlement {
-  const { token } = started.record
+function succeeded(run: LocalRun, value: unknown): Settlement {
+  const { token } = run.started.record
   const result = toJson(value, LIMITS.result)
   const kept = result.kind === 'json' ? result.json : null
-  const settlement: Settlement = {
+  return withStart(run, {
     token,
     ending: ending('completed'),
     error: null,
     result: kept,
     retryable: false,
     handBack: null,
-  }
-  return startedAt === undefined ? settlement : { ...settlement, startedAt }
+  })
 }
 
 /** Synchronous work stays synchronous: some stores can't have it otherwise. */

@@ -1,5 +1,5 @@
 import type { AppRecord } from '../../model/app.ts'
-import { counts, findDeployment, newestExplicit } from './deployment.ts'
+import { counts, findDeployment, hasSchedule, newestExplicit } from './deployment.ts'
 import type { DeclaringInstance } from './retirement.ts'
 
 /**
@@ -13,12 +13,14 @@ export function contestedSchedules(
   const newest = newestExplicit(app)
   if (newest === null || !counts(newest)) return new Map()
   const isImplicit = ({ deployment }: DeclaringInstance): boolean => findDeployment(app, deployment)?.explicit !== true
-  const kept = new Set([...newest.declares, ...instances.filter(isImplicit).flatMap(({ jobs }) => jobs)])
+  const kept = new Set(instances.filter(isImplicit).flatMap(({ jobs }) => jobs))
   const contested = new Map<string, DeclaringInstance[]>()
   for (const instance of instances) {
     if (instance.deployment === newest.id) continue
+    const declared = findDeployment(app, instance.deployment)?.declares ?? []
     for (const schedule of instance.jobs) {
-      if (kept.has(schedule)) continue
+      // An instance has jobs under more names than it has schedules.
+      if (kept.has(schedule) || hasSchedule(newest, schedule) || !declared.includes(schedule)) continue
       contested.set(schedule, [...(contested.get(schedule) ?? []), instance])
     }
   }

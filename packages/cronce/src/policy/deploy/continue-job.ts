@@ -47,6 +47,13 @@ export function isRenamedTo({ retiredAt, retirements }: ScheduleState, name: str
   return retiredAt !== null && retirements?.at(-1)?.renamedTo === name
 }
 
+/** Whether `next` has continued the job of `old` since that was renamed. */
+export function hasContinued(next: ScheduleState, old: ScheduleState): boolean {
+  const since = old.retirements?.at(-1)?.from ?? 0
+  const isAfter = ({ renamedTo, to }: Retirement): boolean => renamedTo === old.id && to !== null && to >= since
+  return next.retirements?.some(isAfter) === true
+}
+
 /** Whether two definitions have the same instants. */
 export function hasSameTiming(a: Definition, b: Definition): boolean {
   const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end

@@ -1,5 +1,6 @@
 import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
+import { everyHostOf } from '../../model/placement.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { namesOfJobs } from './job-names.ts'
 
@@ -28,6 +29,17 @@ export interface DeclaringProcess {
 /** Whether a deployment takes part in decisions right now. */
 export function counts({ goneAt, onProbation }: DeploymentRecord): boolean {
   return goneAt === null && !onProbation
+}
+
+/** Whether the release has the schedule of this name, maybe as a job of each host, and no process on that one yet. */
+export function hasSchedule({ declares }: DeploymentRecord, schedule: string): boolean {
+  return declares.includes(schedule) || declares.includes(everyHostOf(schedule))
+}
+
+/** The schedules of hosts, by all deployments on record. */
+export function hostSchedules({ deployments }: AppRecord): ReadonlySet<string> {
+  const names = new Set(deployments.flatMap(({ declares }) => declares))
+  return new Set([...names].filter((name) => name !== everyHostOf(name) && names.has(everyHostOf(name))))
 }
 
 export function findDeployment(app: AppRecord | null, id: string): DeploymentRecord | undefined {
@@ -114,6 +126,15 @@ export function announceRetirements(app: AppRecord, schedules: readonly string[]
   return { ...app, version: app.version + 1, retired, announced: (app.announced ?? 0) + 1 }
 }
 
+/** Forget the schedules of hosts that are gone: a host that comes back declares its own again. */
+export function withoutHosts(app: AppRecord, schedules: ReadonlySet<string>): AppRecord {
+  const deployments = app.deployments.map((known) => {
+    const declares = known.declares.filter((name) => !schedules.has(name))
+    return declares.length === known.declares.length ? known : { ...known, declares }
+  })
+  return { ...app, deployments }
+}
+
 /** Nothing is left to retire for the deployments that are lost now, and for the newest explicit one. */
 export function markTidied(app: AppRecord, number: number | null, cleared: ReadonlySet<string>): AppRecord | null {
   const isNew = (known: DeploymentRecord): boolean => cleared.has(known.id) && !known.cleared
@@ -137,17 +158,6 @@ function withoutVoidLinks(app: AppRecord): AppRecord {
     known.lost && known.renames !== undefined ? { ...known, renames: counted(known.renames) } : known,
   )
   return { ...app, deployments, ...(app.renames === undefined ? {} : { renames: counted(app.renames) }) }
-}
-
-/**
- * Record names that a job has had in another app, so that this app takes it over with all of them. The record stays as it is if a
- * deployment of this app declares one of them as another job.
- */
-export function linkNames(app: AppRecord, links: readonly Rename[]): AppRecord {
-  const { renames = [] } = withRenames(app.renames, links)
-  const linked = { ...app, renames: renames.slice(-MAX_RENAMES) }
-  const names = namesOfJobs(linked)
-  return links.length > 0 && links.every(({ was, id }) => names.get(id)?.has(was)) ? linked : app
 }
 
 /** Replace what this process was refused. `null`: the record says so already. */
@@ -256,7 +266,7 @@ function isProtectedBy(
 ): boolean {
   if (!declares.includes(schedule)) return false
   const newest = newestExplicit({ ...app, deployments: replaceDeployment(app.deployments, own) })
-  return !own.explicit || newest === null || newest.id === own.id || newest.declares.includes(schedule)
+  return !own.explicit || newest === null || newest.id === own.id || hasSchedule(newest, schedule)
 }
 
 function withActive(app: AppRecord): AppRecord {

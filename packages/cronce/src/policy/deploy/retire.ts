@@ -9,7 +9,7 @@ import { canRead, markOf } from '../plan/series.ts'
 import { settleUpToNow } from '../plan/up-to-now.ts'
 import { frozenUntil } from '../plan/wake.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
-import { isOldName } from './continue-job.ts'
+import { isOldName, isRenamedTo } from './continue-job.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
   readonly app: string
@@ -51,6 +51,18 @@ export function settleHeld(state: ScheduleState, context: Context): Decision | n
   return draft.state === state ? null : finish(draft)
 }
 
+/** A rename stopped half-way, and no release goes on with it: the job has left the code under its old name. */
+export function dropOldName(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
+  const { source, retirements = [] } = state
+  if (source.kind !== 'code' || source.app !== by.app || !isOldName(state)) return null
+  const draft = begin(state, context)
+  const { renamedTo: _, ...last } = retirements.at(-1)!
+  const { cause, deployment, number } = by
+  set(draft, { retirements: [...retirements.slice(0, -1), { ...last, cause, deployment, number }] })
+  draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
+  return finish(draft)
+}
+
 /** End the frozen fires and backfills of a retired schedule whose misfire window has passed. */
 export function endFrozen(draft: Draft): void {
   const { retiredAt, backfills, definition } = draft.state
@@ -62,10 +74,10 @@ export function endFrozen(draft: Draft): void {
   }
 }
 
-/** A schedule that had left the code goes on under another name after all: what waits under the old one runs there. */
+/** A schedule that had left the code, or was to get another name, goes on as `renamedTo`: what waits under the old name runs there. */
 export function adopt(state: ScheduleState, renamedTo: string, context: Context): Decision | null {
   const last = state.retirements?.at(-1)
-  if (state.retiredAt === null || last === undefined || isOldName(state)) return null
+  if (state.retiredAt === null || last === undefined || isRenamedTo(state, renamedTo)) return null
   const draft = begin(state, context)
   set(draft, { retirements: [...state.retirements!.slice(0, -1), { ...last, renamedTo }] })
   return finish(draft)

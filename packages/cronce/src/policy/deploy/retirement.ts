@@ -1,5 +1,6 @@
 import type { AppRecord, DeploymentRecord, PrunedDeployment } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
+import { everyHostOf } from '../../model/placement.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { counts, findDeployment, highestOf, newestExplicit } from './deployment.ts'
@@ -20,6 +21,8 @@ export interface Observation {
   readonly absent: ReadonlySet<string>
   /** Schedules that the observer saw contested for all of `retireAfter`. */
   readonly outwaited: ReadonlySet<string>
+  /** Schedules of hosts that the observer saw without a live instance for a whole hold-down. */
+  readonly hostless: ReadonlySet<string>
   /** The active schedules of the app. */
   readonly active: ReadonlySet<string>
 }
@@ -50,12 +53,21 @@ export function judgeRetirement(
   const by = seen.instances.filter(({ jobs }) => jobs.includes(state.id))
   // Without an id, a live declaration is never overruled. A process that is not on record yet is about to register.
   if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP
-  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  const declarers = declarersOf(app, state.id)
   // A deployment that came back has another number than the schedules that it has not declared since.
   const definer = app.deployments.find(({ number }) => number === source.number) ?? highestOf(declarers)
   const newest = newestExplicit(app)
   if (newest !== null && definer?.explicit === true) return judgeDropped(app, state.id, newest, by, seen)
-  return by.length > 0 ? KEEP : judgeAbsent(app, state, seen)
+  if (by.length > 0) return KEEP
+  const live = app.deployments.filter(
+    ({ goneAt, declares }) => goneAt === null && declares.includes(everyHostOf(state.id)),
+  )
+  return live.length > 0 ? judgeHost(state.id, highestOf(live)!, seen) : judgeAbsent(app, state, seen)
+}
+
+/** The release has the job on each host, and no live process is on this one: its schedule goes with the host. */
+function judgeHost(schedule: string, { id, number }: DeploymentRecord, { hostless }: Observation): Verdict {
+  return hostless.has(schedule) ? { kind: 'retire', cause: 'absent', by: { deployment: id, number } } : WAIT
 }
 
 /** The newest explicit deployment decides. */
@@ -66,6 +78,7 @@ function judgeDropped(
   by: readonly DeclaringInstance[],
   seen: Observation,
 ): Verdict {
+  if (newest.declares.includes(everyHostOf(schedule))) return by.length > 0 ? KEEP : judgeHost(schedule, newest, seen)
   if (newest.declares.includes(schedule)) return KEEP
   // Its job goes on under that name as soon as the declaration is accepted.
   if (otherNamesOf(app, schedule).some((name) => newest.declares.includes(name) && !seen.active.has(name))) return WAIT
@@ -89,7 +102,7 @@ function judgeAbsent(
   const isDeclared = (name: string): boolean => instances.some(({ jobs }) => jobs.includes(name))
   // Its job goes on under that name as soon as the declaration is accepted.
   if (otherNamesOf(app, state.id).some((name) => isDeclared(name) && !active.has(name))) return WAIT
-  const declarers = app.deployments.filter(({ declares }) => declares.includes(state.id))
+  const declarers = declarersOf(app, state.id)
   // A lost one may be on probation, and may have been live a moment ago.
   if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
   const last = highestOf(declarers)
@@ -106,6 +119,14 @@ function judgeAbsent(
     cause: 'absent',
     by: { deployment: by?.id ?? '', number: by?.number ?? 0 },
   }
+}
+
+/** The deployments that declare the schedule. If the app took it as the old name of a job: those that declare the job. */
+function declarersOf(app: AppRecord, schedule: string): readonly DeploymentRecord[] {
+  const declaring = (names: readonly string[]): readonly DeploymentRecord[] =>
+    app.deployments.filter(({ declares }) => names.some((name) => declares.includes(name)))
+  const own = declaring([schedule])
+  return own.length > 0 ? own : declaring(otherNamesOf(app, schedule))
 }
 
 /** The deployment that defined the schedule, if the record no longer describes it in full. */

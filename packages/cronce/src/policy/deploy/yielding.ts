@@ -1,16 +1,16 @@
 import type { InstanceRecord } from '../../model/instance.ts'
 import { ending } from '../../model/outcome.ts'
-import { type Instant, MAX_RETIREMENTS, type ScheduleState } from '../../model/schedule.ts'
+import { type Instant, MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
 import { endFire } from '../fires.ts'
 import { type DefineWish, define, refuseTaking } from '../operate/define.ts'
 import { missRetired } from '../plan/plan.ts'
-import { canRead } from '../plan/series.ts'
+import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
 import { isRefusal } from '../refusals.ts'
-import { isOldName } from './continue-job.ts'
+import { isOldName, isRenamedTo } from './continue-job.ts'
 
 // How the name of a schedule passes from the app that declared it to another app. See docs/decisions/006-deployments.md, "Apps".
 
@@ -25,23 +25,13 @@ export interface Owner {
   readonly instances: readonly Pick<InstanceRecord, 'jobs'>[]
 }
 
-/**
- * Which app has the schedule that an old name was renamed to. `none`: there is no such schedule, or it was renamed back to the old name,
- * so the old name still holds the job.
- */
-export type NextOwner = 'taker' | 'other' | 'none'
-
-/** Whether a schedule is free for another app that declares it as `id`, which may be another name of its job. */
-export function isYielded(state: ScheduleState, id: string, owner: Owner, next: NextOwner): boolean {
+/** Whether a schedule is free for another app that wants it. */
+export function isYielded(state: ScheduleState, owner: Owner): boolean {
   const { source, retiredAt } = state
   if (source.kind !== 'code' || source.app !== owner.app) return false
   const isGone = owner.isGone && owner.instances.length === 0
-  // An old name of a renamed job goes where the job has gone: what waits under it still runs.
-  if (isOldName(state)) {
-    const isDeclared = owner.instances.some(({ jobs }) => jobs.includes(id) || jobs.includes(state.id))
-    return next === 'none' ? isGone : next === 'taker' && !isDeclared
-  }
-  return isGone || retiredAt !== null
+  // While its app lives, an old name belongs to the renamed job: what waits under it still runs.
+  return isGone || (retiredAt !== null && !isOldName(state))
 }
 
 /** Processes that only call `runDue` come and go: their app counts as gone a day after the last call. */
@@ -50,39 +40,63 @@ export function mayReturn(ended: readonly Pick<InstanceRecord, 'transient' | 're
 }
 
 /**
- * Make a yielded schedule the taker's. What is open and what is due stays; its definition follows when the taker declares it. `null`:
- * the taker may not have it. `wanted` is declared as `id`: the name of the schedule, or another name of its job.
+ * Make a yielded schedule the taker's. What is open and what is due stays; its definition follows when the taker declares it. An old name
+ * leaves its job, which stays with its app, and begins anew. `null`: the taker may not have it. `wanted` is declared as `id`: the name of
+ * the schedule, or a name that continues it.
  */
 export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWish, context: Context): Decision | null {
-  const { source, standing, holder } = wanted
+  const { source, standing } = wanted
   if (source.kind !== 'code' || standing === undefined || refuseTaking(id, wanted, standing) !== null) return null
-  const isHeld = holder !== undefined && holder.retiredAt === null
-  // An old name stays one, with what waits under it, until the job is renamed back to it.
-  const isDeclared = state.id === id && !isOldName(state)
-  if (isDeclared && state.retiredAt !== null && !isHeld) {
-    const decision = define(state, id, wanted, context)
+  const by = { deployment: standing.deployment, number: source.number }
+  // Otherwise the rename to `id` has stopped half-way: the taker finishes it.
+  const leavesJob = isOldName(state) && !isRenamedTo(state, id)
+  const found = leavesJob ? leaveJob(state, by, context.now) : state
+  const holder = state.id === id ? wanted.holder : undefined
+  if (state.id === id && comesBack(state, holder, leavesJob)) {
+    const decision = define(found, id, wanted, context)
     return decision === null || isRefusal(decision) ? null : decision
   }
-  const draft = begin(state, context)
+  const draft = begin(found, context)
   // Below every deployment: the taker's own may define it otherwise.
   set(draft, { source: { ...source, number: 0 } })
-  if (isDeclared && isHeld) {
-    retireBeside(draft, holder.id, { deployment: standing.deployment, number: source.number })
-  }
+  if (leavesJob) endWaiting(draft)
+  if (holder?.retiredAt === null) retireBeside(draft, holder.id, by)
   return finish(draft)
 }
 
+/** Whether the declared name is retired, and no active name of the taker holds its job. One that has left its job needs a holder to continue. */
+function comesBack({ retiredAt }: ScheduleState, holder: ScheduleState | undefined, leavesJob: boolean): boolean {
+  if (retiredAt === null || holder?.retiredAt === null) return false
+  return !leavesJob || holder !== undefined
+}
+
+type By = Pick<Retirement, 'deployment' | 'number'>
+
+/** What a renamed job left to its next name is planned there, in the other app: under this name nothing is due until now. */
+function leaveJob(state: ScheduleState, by: By, now: Instant): ScheduleState {
+  const retirements = retiredAnew(state, { from: now, to: null, cause: 'dropped', ...by })
+  const left = { ...state, retirements }
+  if (!canRead(state.definition)) return left
+  const plannedTo = Math.max(now, markOf(state))
+  return { ...left, plannedTo, nextAt: nextUnskipped(state, seriesOf(state.id, state.definition), plannedTo) }
+}
+
 /** The job goes on under another name until it is renamed: what this name has not planned belonged to the other app's job. */
-function retireBeside(draft: Draft, name: string, by: { readonly deployment: string; readonly number: number }): void {
+function retireBeside(draft: Draft, name: string, by: By): void {
   const { now } = draft.context
   const isPlanned = draft.state.retiredAt === null && canRead(draft.state.definition)
   for (let steps = 0; isPlanned && steps < MAX_STEPS && missRetired(draft, null); steps++);
+  endWaiting(draft)
+  const stretch: Retirement = { from: now, to: null, cause: 'renamed', ...by, renamedTo: name }
+  set(draft, { retiredAt: now, retirements: retiredAnew(draft.state, stretch) })
+}
+
+function endWaiting(draft: Draft): void {
   for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
-  const earlier = (draft.state.retirements ?? []).map((known) => (known.to === null ? { ...known, to: now } : known))
-  const stretch = { from: now, to: null, cause: 'renamed', ...by, renamedTo: name } as const
-  set(draft, {
-    backfills: [],
-    retiredAt: now,
-    retirements: [...earlier, stretch].slice(-MAX_RETIREMENTS),
-  })
+  set(draft, { backfills: [] })
+}
+
+function retiredAnew({ retirements = [] }: ScheduleState, stretch: Retirement): readonly Retirement[] {
+  const earlier = retirements.map((known) => (known.to === null ? { ...known, to: stretch.from } : known))
+  return [...earlier, stretch].slice(-MAX_RETIREMENTS)
 }

@@ -4,7 +4,6 @@ import { type Context, type Decision, STALE, type Stale } from '../decision.ts'
 import { begin, type Draft, finish, policyOfFire } from '../draft.ts'
 import { cancelEnding, endFire, endRun, findRunning } from '../fires.ts'
 import { aboutRun, type RunningFire } from '../records.ts'
-import { isClaimedAhead, putBack } from './claimed-ahead.ts'
 import { deadlineOf } from './retry.ts'
 import { waitAgain } from './settle.ts'
 
@@ -13,10 +12,6 @@ export function recover(state: ScheduleState, token: string, context: Context): 
   const draft = begin(state, context)
   const fire = findRunning(draft, token)
   if (fire === undefined) return STALE
-  if (hasNotStarted(draft, fire)) {
-    putBack(draft, fire)
-    return finish(draft)
-  }
   const crashed = ending('crashed', `${fire.run.instance} died`)
   const crashes = fire.crashes + 1
   draft.events.push({ type: 'run.lost', ...aboutRun(draft, fire) })
@@ -25,19 +20,6 @@ export function recover(state: ScheduleState, token: string, context: Context): 
   if (end !== null) endFire(draft, fire, end)
   else waitAgain(draft, fire, { crashes, readyAt: context.now }, crashed)
   return finish(draft)
-}
-
-/**
- * The run was claimed ahead, and its instance died before it was due: see docs/decisions/004-time.md, "Claim ahead". If the store's clock was set
- * back since, that is not certain: at-most-once never relies on it.
- */
-function hasNotStarted(draft: Draft, fire: RunningFire): boolean {
-  const { dead } = draft.context
-  if (dead === undefined || fire.run.startedAt <= dead.startedBy || !isClaimedAhead(fire)) return false
-  // The claim renewed the lease. A last renewal before the claim means that the clock was set back after it.
-  const isSetBack = dead.renewedAt < fire.plannedAt
-  if (isSetBack || fire.run.cancel !== null) return false
-  return policyOfFire(draft, fire).guarantee !== 'at-most-once'
 }
 
 /** `null`: it is run again. */

@@ -116,7 +116,9 @@ function handBack(draft: Draft, fire: RunningFire, how: 'started' | 'not-started
     return
   }
   const mustNotRepeat = how === 'started' && policyOfFire(draft, fire).guarantee === 'at-most-once'
-  const end = mustNotRepeat ? ending('stopped') : ending('handed-back')
+  // Its record has the planned start of a run that was claimed ahead.
+  const detail = how === 'not-started' && isClaimedAhead(fire) ? 'it had not started' : null
+  const end = mustNotRepeat ? ending('stopped') : ending('handed-back', detail)
   endRun(draft, fire, end)
   if (mustNotRepeat) endFire(draft, fire, end)
   else if (wish !== null) endFire(draft, fire, cancelEnding(wish))

@@ -6,7 +6,7 @@ import type { Definition, Instant, Retirement, ScheduleState, Source } from '../
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision, Refusal } from '../decision.ts'
 import { continueJob, hasSameTiming, isOldName, stretchBefore } from '../deploy/continue-job.ts'
-import { findDeployment, highestOf, newestExplicit, outrankedBy, rankOf } from '../deploy/deployment.ts'
+import { findDeployment, hasSchedule, highestOf, newestExplicit, outrankedBy, rankOf } from '../deploy/deployment.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
 import { keptSince, shortestKeepMs } from '../end/retention.ts'
 import { isEqual } from '../equal.ts'
@@ -345,15 +345,16 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
 export function refuseTaking(id: string, wanted: DefineWish, { app, deployment }: Standing): Refusal | null {
   const higher = outrankedBy(app, deployment, id) ?? namedOtherwiseBy(wanted)
   if (higher !== null) return superseded(id, app.name, higher.id)
-  const newest = replacedBy(app, deployment)
+  const newest = replacedBy(app, deployment, id)
   return newest === null ? null : superseded(id, app.name, newest.id)
 }
 
-/** The newest release with an id, if it decides instead of this one. */
-function replacedBy(app: AppRecord, deployment: string): DeploymentRecord | null {
+/** The newest release with an id, if it decides instead of this one. Not about a host that it has not reached yet. */
+function replacedBy(app: AppRecord, deployment: string, schedule: string): DeploymentRecord | null {
   const own = findDeployment(app, deployment)
   const newest = own?.explicit === false ? null : newestExplicit(app)
-  return newest !== null && newest.id !== deployment && newest.number > rankOf(own) ? newest : null
+  if (newest === null || newest.id === deployment || hasSchedule(newest, schedule)) return null
+  return newest.number > rankOf(own) ? newest : null
 }
 
 /** Whether the job goes on under another name: this one must not plan beside it. */
@@ -415,7 +416,7 @@ function refuseReturn(
   const heir = namedOtherwiseBy(wanted)
   if (heir !== null) return retired(id, app, heir, 'renamed')
   if (last === undefined || last.deployment === deployment) return null
-  const newest = replacedBy(app, deployment)
+  const newest = replacedBy(app, deployment, id)
   const refusal = newest === null ? null : retired(id, app, newest, 'dropped')
   if (last.cause === 'absent') return refusal
   const retirer = findDeployment(app, last.deployment)
@@ -442,12 +443,12 @@ function superseded(id: string, app: string, by = 'a newer one'): Refusal {
 
 function takenByApp(state: ScheduleState, app: string): Refusal {
   const { id, retirements } = state
-  const free = `If the job has moved here: it is free once ${app} has retired`
-  if (!isOldName(state)) return taken(id, `declared by the app ${app}`, ` ${free} it or is gone.`)
+  const moved = ` If the job has moved here: it is free once ${app} has retired it or is gone.`
+  if (!isOldName(state)) return taken(id, `declared by the app ${app}`, moved)
   const name = retirements!.at(-1)!.renamedTo!
   return {
     ...taken(id, `which the app ${app} renamed to ${name}`),
-    hint: `Choose another name, or remove ${name}, which removes ${id}, too. ${free} ${name} or is gone.`,
+    hint: `Choose another name, or remove ${name}, which removes ${id}, too. The name is free once ${app} is gone.`,
   }
 }
 

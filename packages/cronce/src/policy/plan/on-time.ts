@@ -1,8 +1,9 @@
 import { type Ending, ending } from '../../model/outcome.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
-import type { OpenFire } from '../../model/schedule.ts'
+import type { Instant, OpenFire } from '../../model/schedule.ts'
 import { MAX_OPEN } from '../bounds.ts'
 import type { Draft } from '../draft.ts'
+import { isClaimedAhead } from '../end/claimed-ahead.ts'
 import { cancelRun, endFire, openFire } from '../fires.ts'
 import { isRunning } from '../records.ts'
 import { decideOverlap, type OverlapVerdict } from './overlap.ts'
@@ -82,7 +83,12 @@ function countedFor(step: Step, fire: OpenFire): readonly OpenFire[] {
  * already does not: they came due together because planning was late, and which of them a step left for later does not matter.
  */
 function countsFor({ isAsked }: Step, { readyAt }: OpenFire): (other: OpenFire) => boolean {
-  return (other) => isAsked || !isUnasked(other) || other.plannedAt < readyAt
+  return (other) => isAsked || !isUnasked(other) || countsFrom(other) < readyAt
+}
+
+/** What is claimed ahead counts as planned when it starts, which may be late. */
+function countsFrom(fire: OpenFire): Instant {
+  return isRunning(fire) && isClaimedAhead(fire) ? fire.run.startedAt : fire.plannedAt
 }
 
 /**

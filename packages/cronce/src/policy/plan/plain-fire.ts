@@ -53,10 +53,8 @@ export function claimAhead(state: ScheduleState, context: Context, claimant: Cla
   const { guarantee, retry, overlap } = definition.policy
   // A fire that is triggered before the start would replace the scheduled one, which is newer.
   if (overlap?.kind === 'replace') return null
-  // If the store's clock were set back after the start, a peer would take a run that has started for one that has not.
-  if (guarantee === 'at-most-once') return null
-  // A death right before the start counts as a crash, and the job allows none.
-  if (retry?.crashes === 0) return null
+  // A death between the claim and the start counts as a crash, and these are not run again after one.
+  if (guarantee === 'at-most-once' || retry?.crashes === 0) return null
   return claimPlain(state, { dueAt, startAt: dueAt, isLast: true }, context, claimant)
 }
 

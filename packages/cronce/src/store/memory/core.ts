@@ -66,7 +66,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrit
       return () => all.delete(told)
     },
     wake(namespace) {
-      // Later: whoever wrote is not to be called back from within.
+      // Later: the writer must not be called back from within its write.
       for (const told of listeners.get(namespace) ?? []) queueMicrotask(told)
     },
   }

@@ -7,7 +7,7 @@ import type { Instant, ScheduleState } from '../../model/schedule.ts'
 
 /**
  * All that a store in memory knows, as plain data: what is not in here does not outlive a `restore`. The order of the maps
- * means nothing. The values are the very objects that callers handed in: nobody changes them, a new one takes their place.
+ * means nothing. The values are the very objects that callers handed in: they are never changed, only replaced.
  */
 export interface MemoryData {
   /** Upper part of every token. A restored copy that stands for a lossy failover has a higher one. */
@@ -38,7 +38,7 @@ export interface NamespaceData {
 
 /** An instance, and when it ended. */
 export interface StoredInstance {
-  /** Its `expired` means nothing: that is judged when somebody asks. */
+  /** Its `expired` means nothing: that is judged when it is read. */
   readonly record: Omit<InstanceRecord, 'endedAt'>
   /** The number of its last heartbeat. */
   readonly beat: number

@@ -69,7 +69,7 @@ function noteRest(head: Head, rest: Rest): void {
   else rest.others = Math.min(rest.others, wakeAt)
 }
 
-/** Into the heap if it is due, else into what is told of the rest. */
+/** Into the heap if it is due, otherwise into the summary of the rest. */
 function offer(head: Head, heap: Head[], rest: Rest): void {
   const place = current(head)
   if (place === undefined) return

@@ -4,8 +4,8 @@ import { ascend } from './sorted.ts'
 import { type Space, setInstance } from './space.ts'
 
 /**
- * After a failover that may have lost writes: who lives may know what the store has forgotten, and is asked before anybody
- * claims. Nobody could renew while the store was away, so every lease begins anew.
+ * After a failover that may have lost writes: live instances may know what the store has forgotten, and report it before any of them
+ * claims. No instance could renew while the store was away, so every lease begins anew.
  */
 export function holdClaims(space: Space, now: Instant): void {
   for (const id of ascend(space.present)) {
@@ -15,7 +15,7 @@ export function holdClaims(space: Space, now: Instant): void {
   space.settled = new Set()
 }
 
-/** Once they are free they stay free: whoever joins later has nothing to say about what was before. */
+/** Once claims are free they stay free: an instance that joins later knows nothing of what was before. */
 export function areClaimsHeld(space: Space, now: Instant): boolean {
   if (space.settled === null) return false
   for (const id of ascend(space.present)) {
@@ -25,7 +25,7 @@ export function areClaimsHeld(space: Space, now: Instant): boolean {
   return false
 }
 
-/** True if that was news to somebody. */
+/** True if something changed. */
 export function settle(space: Space, instance: string, epoch: number): boolean {
   if (space.settled === null || epoch !== space.epoch || space.settled.has(instance)) return false
   space.settled.add(instance)

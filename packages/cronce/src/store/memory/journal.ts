@@ -4,7 +4,7 @@ export interface Journal {
 }
 
 /**
- * Run `write`, and take back all that it wrote unless it answers true; also if it throws. Synchronous, so that nobody sees
+ * Run `write`, and take back all that it wrote unless it answers true; also if it throws. Synchronous, so that no reader sees
  * what is taken back.
  */
 export function attempt(journal: Journal, write: () => boolean): boolean {

@@ -23,7 +23,7 @@ export interface MemorySource extends StoreSource<MemoryTransaction> {
   readonly data: MemoryData
   /** Go on with other data, which is the store's from now on. Open transactions are lost. */
   restore(data: MemoryData): void
-  /** A transaction of one's own: committed when the function ends, rolled back if it throws. */
+  /** A transaction by itself: committed when the function ends, rolled back if it throws. */
   transaction<Value>(work: (tx: MemoryTransaction) => Value | Promise<Value>): Promise<Value>
 }
 

@@ -32,13 +32,13 @@ export interface Space {
   readonly ends: EndLog
   /** `writes` when this epoch began. */
   readonly writesBefore: number
-  /** Nobody may claim until all who live have settled in this epoch: those who have. `null`: nothing is held. */
+  /** No instance may claim until all live ones have settled in this epoch: those that have. `null`: claims are not held. */
   settled: Set<string> | null
 }
 
 /** The latest ends, in the order of their commits. Not part of the data: a position does not outlive a `restore`. */
 export interface EndLog {
-  /** Tells the positions of this log from those of the one before a `restore`. */
+  /** Distinguishes the positions of this log from those before a `restore`. */
   readonly generation: number
   /** How many were dropped from the front of `keys`. */
   dropped: number

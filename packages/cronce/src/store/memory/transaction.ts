@@ -8,7 +8,7 @@ import { attempt } from './journal.ts'
 
 /**
  * What `run.transaction` hands to its function on this store: a table of the user's, by key. What is read is what was
- * committed before, and what this transaction wrote itself; `undefined` is what nobody wrote.
+ * committed before, and what this transaction wrote itself; `undefined`: there is no such row.
  */
 export interface MemoryTransaction {
   get(key: string): Json | undefined
@@ -17,7 +17,7 @@ export interface MemoryTransaction {
 
 /**
  * Nothing is locked while a transaction is open. What it read is compared when it commits, and what it decided is decided
- * again: if somebody was faster, nothing of it is written.
+ * again: if another transaction was faster, nothing of it is written.
  */
 export interface OpenTransaction {
   readonly tx: MemoryTransaction

@@ -53,12 +53,22 @@ export function isHopeless(error: unknown): boolean {
   if (error instanceof CronceError) return true
   const state = sqlStateOf(error)
   if (state !== null) return /^(?:28|3D|42501)/.test(state)
-  return !(error instanceof Error) || ('code' in error && /^ERR_INVALID_URL$/.test(String(error.code)))
+  return !(error instanceof Error) || isInvalidUrl(error)
+}
+
+function isInvalidUrl(error: unknown): boolean {
+  return isObject(error) && error.code === 'ERR_INVALID_URL'
 }
 
 /** What went wrong in our words, with the error of the driver as its cause. Our own errors stay as they are. */
 export function translate(error: unknown, name: string, progress: Progress): CronceError {
   if (error instanceof CronceError) return error
+  if (isInvalidUrl(error)) {
+    return new StoreError('STORE_INVALID', `${name} is not a valid URL.`, {
+      hint: 'Check the port, a number up to 65535, and percent-encode special characters in the password: @ is %40, / is %2F.',
+      notApplied: true,
+    })
+  }
   const state = sqlStateOf(error)
   const [code, message, hint] = wordsFor(state, name, messageOf(error), progress)
   return new StoreError(code, message, {
@@ -81,15 +91,42 @@ type Words = readonly [code: ErrorCode, message: string, hint: string]
 
 function wordsFor(state: string | null, name: string, text: string, progress: Progress): Words {
   if (state === null) return wordsForLoss(name, text, progress)
-  if (state === '57P03' || state === '3D000' || (progress === 'connecting' && /^(?:08|57P)/.test(state))) {
+  if (state === '57P03' || (progress === 'connecting' && /^(?:08|57P)/.test(state))) {
     return unreachable(name, text)
   }
   const [, words] = WORDS.find(([states]) => states.test(state)) ?? [null, refused]
   return words(name, text)
 }
 
+/** The server ended a session because its transaction was idle for too long. */
+const IDLE_ENDED = /^25P03$/
+
+export function isIdleEnd(error: unknown): boolean {
+  return IDLE_ENDED.test(sqlStateOf(error) ?? '')
+}
+
+/** `limit`: as the server writes it, `15s`. */
+export function idleEnded(limit: string, cause: unknown): StoreError {
+  const [code, message, hint] = idleWords(limit.replace(/(?<=\d)(?=[a-z])/, ' '))
+  return new StoreError(code, message, { hint, cause, notApplied: true })
+}
+
+function idleWords(limit: string): Words {
+  const message = `The transaction was idle for more than ${limit}, and the server ended it.`
+  return ['STORE_LOST', message, 'Compute first, open it last.']
+}
+
 /** What the server's codes mean to the user. The first that fits counts. */
 const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: string) => Words])[] = [
+  [
+    /^3D000$/,
+    (name, text) => [
+      'STORE_NOT_FOUND',
+      `${name} can't be opened: ${text}.`,
+      'Create it, or check its name in the URL.',
+    ],
+  ],
+  [IDLE_ENDED, () => idleWords('its limit')],
   [/^(?:53300|53400)$/, fullOfConnections],
   [/^(?:08|57P|25P0[34])/, lost],
   [
@@ -114,7 +151,13 @@ const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: str
   ],
   [
     /^28/,
-    (name, text) => ['STORE_FORBIDDEN', `${name} refused: ${text}.`, 'Check the user, its password and pg_hba.conf.'],
+    (name, text) => [
+      'STORE_FORBIDDEN',
+      `${name} refused: ${text}.`,
+      /no encryption|SSL off/.test(text)
+        ? 'If the server demands TLS, add ?sslmode=require to the URL; else check the user and pg_hba.conf.'
+        : 'Check the user, its password and pg_hba.conf.',
+    ],
   ],
   [
     /^42501$/,
@@ -167,8 +210,24 @@ function wordsForLoss(name: string, text: string, progress: Progress): Words {
 }
 
 function unreachable(name: string, text: string): Words {
-  return ['STORE_UNREACHABLE', `${name} can't be reached: ${text}.`, 'Check that the server runs, and its address.']
+  const [, hint] = CONNECT_HINTS.find(([pattern]) => pattern.test(text)) ?? []
+  return [
+    'STORE_UNREACHABLE',
+    `${name} can't be reached: ${text}.`,
+    hint ?? 'Check that the server runs, and its address.',
+  ]
 }
+
+/** What a driver says about a connection that can't be made, and what helps. */
+const CONNECT_HINTS: readonly (readonly [RegExp, string])[] = [
+  [/does not support SSL/i, 'Take sslmode or ssl out of the URL, or write sslmode=disable: this server has no TLS.'],
+  [
+    /self.signed certificate|unable to verify|certificate/i,
+    'Give the driver the certificate of the authority: sslrootcert=FILE.',
+  ],
+  [/\bport\b|BAD_PORT/i, 'Check the port in the URL: a number up to 65535, 5432 by default.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Check the name of the host in the URL.'],
+]
 
 function fullOfConnections(name: string, text: string): Words {
   return [

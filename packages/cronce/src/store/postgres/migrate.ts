@@ -2,7 +2,7 @@ import { StoreError } from '../store-error.ts'
 import type { Database, Statement } from './database.ts'
 import { migrationScript } from './migration-sql.ts'
 import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
-import { grantsSql, type Roles } from './roles.ts'
+import { grantsSql, namesMade, type Roles } from './roles.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 
 const OLDEST_SERVER = 13
@@ -227,7 +227,7 @@ function notMigrated({ name }: Database, { schema, state, pending }: MigrationSt
     state === 'none'
       ? `${name} has no tables of cronce in the schema "${schema}".`
       : `The schema "${schema}" of ${name} is older than this version: ${pending.length} to be migrated.`
-  const hint = `Run: ${command('up', schema)} --store URL, with a role that may create tables.`
+  const hint = `Run: npx ${command('up', schema)} --store URL --runtime ROLE, with a role that may create tables; ROLE is the role of the instances, if it is another one.`
   return new StoreError('STORE_NOT_MIGRATED', message, { hint })
 }
 
@@ -242,8 +242,9 @@ function tooNew({ schema, applied }: MigrationStatus, migrations: readonly Migra
 function forbidden({ role, views }: Look, schema: string, what: string): StoreError {
   const grant = `${command('up', schema)} --runtime ${role} --store URL, with the role that owns the tables`
   if (views) {
-    return new StoreError('STORE_FORBIDDEN', `The role "${role}" may only read the views of the schema "${schema}".`, {
-      hint: `cronce list works with it. For everything else use the role of the instances, or run: ${grant}.`,
+    const named = namesMade('view').map((view) => `${schema}.${view}`)
+    return new StoreError('STORE_VIEWS_ONLY', `The role "${role}" may only read the views of the schema "${schema}".`, {
+      hint: `With this role use cronce list, or read the views with SQL: ${named.join(', ')}. All other commands need the role of the instances.`,
     })
   }
   return new StoreError(

@@ -4,10 +4,11 @@ import { migrationSql } from './migration-sql.ts'
 import { openDatabase, type Target } from './open.ts'
 import { grantsSql, type Roles } from './roles.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
+import { schemaOfUrl } from './schema-of-url.ts'
 
 /** Options of `migrator()`. */
 export interface MigratorOptions {
-  /** @default 'cronce' */
+  /** @default `?schema=` of the URL, or 'cronce' */
   readonly schema?: string | undefined
   readonly warn?: ((code: string, message: string) => void) | undefined
 }
@@ -30,9 +31,10 @@ export interface Migrator {
 
 /** Connects when it is first asked for something, with one connection. */
 export function migrator(target: Target, options: MigratorOptions = {}): Migrator {
-  const { schema = DEFAULT_SCHEMA, warn = () => {} } = options
+  const named = typeof target === 'string' ? schemaOfUrl(target) : { url: target, schema: undefined }
+  const { schema = named.schema ?? DEFAULT_SCHEMA, warn = () => {} } = options
   quoteSchema(schema)
-  const database = openDatabase(target, { connections: 1, prepare: false, session: false, warn })
+  const database = openDatabase(named.url, { connections: 1, prepare: false, session: false, warn })
   return {
     name: database.name,
     schema,

@@ -76,7 +76,7 @@ function driverFor(target: Target, options: ConnectOptions): Driver {
     })
   }
   if (isPgPool(target)) {
-    const name = 'the database of the pool'
+    const name = nameOfPool(target)
     return laneDriver({ name, lanes: poolLanes(target, name), connect: direct ?? connectLike(target), prepare })
   }
   if (isPostgresJs(target)) {
@@ -86,6 +86,16 @@ function driverFor(target: Target, options: ConnectOptions): Driver {
   throw new StoreError('STORE_INVALID', `postgres() cannot reach a database through ${describe(target)}.`, {
     hint: 'Pass a URL, a pg Pool, a postgres.js sql, a Drizzle database, or an object with query(text, values). For Kysely, Knex and Prisma, write postgres(URL, { transaction: db }).',
   })
+}
+
+/** Where the pool connects to, if its options say so. */
+function nameOfPool({ options }: PgPool): string {
+  const { connectionString, host, port, database } = options as Readonly<Record<string, unknown>>
+  const url = typeof connectionString === 'string' ? nameOfUrl(connectionString) : null
+  const place = typeof port === 'number' ? `${host}:${port}` : host
+  const named = typeof host === 'string' && typeof database === 'string' ? `postgres://${place}/${database}` : null
+  const where = url ?? named
+  return where === null ? 'the database of the pool' : `the database of the pool (${where})`
 }
 
 function describe(target: unknown): string {

@@ -7,12 +7,13 @@ import { openerOf, type TransactionOf, type TransactionOpener } from './library.
 import { migrateUp, requireMigrated } from './migrate.ts'
 import { openDatabase, type Target } from './open.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
+import { schemaOfUrl } from './schema-of-url.ts'
 import { checkSettings } from './settings.ts'
 import { openStore } from './store.ts'
 
 /** Options of `postgres()`. */
 export interface PostgresOptions<Opener extends TransactionOpener | undefined = TransactionOpener | undefined> {
-  /** Where the tables are. @default 'cronce' */
+  /** Where the tables are. @default `?schema=` of the URL, or 'cronce' */
   readonly schema?: string | undefined
   /** `auto` brings the schema up to date when the store is opened: for development and tests. @default 'never' */
   readonly migrate?: 'auto' | 'never' | undefined
@@ -63,13 +64,14 @@ export function postgres(
 ): StoreSource
 export function postgres<Tx>(target: Target, options: PostgresOptions = {}): StoreSource<Tx> {
   checkOptions(options)
-  const { schema = DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
+  const named = typeof target === 'string' ? schemaOfUrl(target) : { url: target, schema: undefined }
+  const { schema = named.schema ?? DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
   quoteSchema(schema)
   return {
     name: (typeof target === 'string' ? nameOfUrl(target) : null) ?? 'postgres',
     async open(given) {
       const { warn } = given
-      const database = openDatabase(target, { ...connecting, warn }) as Database<Tx>
+      const database = openDatabase(named.url, { ...connecting, warn }) as Database<Tx>
       try {
         if (migrate === 'auto') await migrateUp(database as Database, schema)
         else await requireMigrated(database as Database, schema)

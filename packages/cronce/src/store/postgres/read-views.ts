@@ -2,6 +2,7 @@ import type { TriggerData } from '../../model/schedule.ts'
 import type { Statement } from './database.ts'
 import { openDatabase, type Target } from './open.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
+import { schemaOfUrl } from './schema-of-url.ts'
 
 /** What a role that may read only the views sees of a schedule. Instants are epoch milliseconds. */
 export interface ViewedSchedule {
@@ -46,8 +47,9 @@ export interface ViewedSchedules {
 
 /** Schedules as the views show them: for roles of `cronce migrate up --viewer`, which may not open the store. */
 export async function viewSchedules(target: Target, query: ViewQuery): Promise<ViewedSchedules> {
-  const { schema = DEFAULT_SCHEMA, namespace, prefix, after, limit, recent } = query
-  const database = openDatabase(target, { connections: 1, prepare: false, session: false, warn: () => {} })
+  const named = typeof target === 'string' ? schemaOfUrl(target) : { url: target, schema: undefined }
+  const { schema = named.schema ?? DEFAULT_SCHEMA, namespace, prefix, after, limit, recent } = query
+  const database = openDatabase(named.url, { connections: 1, prepare: false, session: false, warn: () => {} })
   try {
     const values = [namespace, prefix, after, String(limit), String(recent)]
     return JSON.parse(await database.ask(statementFor(quoteSchema(schema)), values)) as ViewedSchedules

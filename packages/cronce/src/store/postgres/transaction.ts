@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { StoreError } from '../store-error.ts'
-import { within } from './drivers/connection.ts'
+import { type Row, within } from './drivers/connection.ts'
 import { aborted } from './drivers/pg.ts'
-import { noConnection, silent, sqlStateOf, translate } from './errors.ts'
+import { idleEnded, isIdleEnd, noConnection, silent, sqlStateOf, translate } from './errors.ts'
 import { notOpen, queryIn } from './tx.ts'
 
 /** Opens a transaction, calls `work` with it, and commits if that resolves. */
@@ -18,14 +18,14 @@ export interface TransactionPlan {
   readonly abandon: () => void
 }
 
-/** As long as a lease: whoever is paused within a transaction must not keep the rows that it has locked from all others. */
+/** As long as a lease: a process that is paused within a transaction must not block all others by the rows that it has locked. */
 const IDLE_MS = 15_000
 
 /** Gone with the transaction in which it was set. Whoever is given less time keeps that. Not by pg_settings, which lists them all. */
 const MARK = `
 select set_config('cronce.transaction', $1::text, true) as answer,
        case when current_setting('idle_in_transaction_session_timeout')::interval between '1 ms' and '${IDLE_MS} ms'
-            then '' else set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true) end as idle`
+            then current_setting('idle_in_transaction_session_timeout') else set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true) end as idle`
 const MARKED = "select current_setting('cronce.transaction', true) as answer"
 
 /**
@@ -37,11 +37,13 @@ export async function runTransaction<Value>(
   work: (tx: unknown, requireOpen: () => Promise<void>) => Promise<Value>,
 ): Promise<Value> {
   const doing = new Doing(name, timeoutMs, abandon)
+  let idleLimit = `${IDLE_MS / 1_000}s`
   const outcome: { thrown?: { readonly error: unknown }; value?: { readonly value: Value } } = {}
   const opened = open(async (tx) => {
     doing.begun()
     const mark = randomUUID()
-    await ask(tx, MARK, [mark], timeoutMs, name)
+    const { idle = idleLimit } = await ask(tx, MARK, [mark], timeoutMs, name)
+    idleLimit = String(idle)
     let isChecked = false
     const requireOpen = async (): Promise<void> => {
       isChecked = true
@@ -62,6 +64,8 @@ export async function runTransaction<Value>(
   try {
     await Promise.race([opened, doing.overdue])
   } catch (error) {
+    // The user's error is then about a connection that is gone, and does not say why.
+    if (isIdleEnd(error)) throw idleEnded(idleLimit, error)
     if (outcome.thrown !== undefined) throw outcome.thrown.error
     throw doing.explain(error)
   } finally {
@@ -143,7 +147,7 @@ class Doing {
 
 async function requireMark(tx: unknown, mark: string, timeoutMs: number, name: string): Promise<void> {
   try {
-    if ((await ask(tx, MARKED, [], timeoutMs, name)) === mark) return
+    if ((await ask(tx, MARKED, [], timeoutMs, name)).answer === mark) return
   } catch (error) {
     // A statement failed in it, and whoever sent that went on.
     throw sqlStateOf(error) === '25P02' ? aborted(error) : error
@@ -160,9 +164,9 @@ async function ask(
   values: readonly string[],
   timeoutMs: number,
   name: string,
-): Promise<unknown> {
+): Promise<Row> {
   const rows = await within(queryIn(tx)(text, values), timeoutMs, () => {
     throw silent(name, timeoutMs, true)
   })
-  return rows[0]?.answer
+  return rows[0] ?? {}
 }

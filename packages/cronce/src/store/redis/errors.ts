@@ -132,7 +132,7 @@ const REPLIES: ReadonlyMap<string, (name: string, text: string) => Words> = new 
     (name, text) => [
       'STORE_FULL',
       `${name} has no memory left: ${text}.`,
-      'Raise maxmemory, or delete what nobody needs: the store goes on by itself.',
+      'Raise maxmemory, or delete data that is not needed: the store then goes on by itself.',
     ],
   ],
   [
@@ -173,7 +173,7 @@ function wordsForMessage(name: string, text: string, error: unknown): Words {
     return [
       'STORE_FULL_OF_CONNECTIONS',
       `${name} has no connection to spare: ${text}.`,
-      'Raise maxclients, or close connections that nobody needs.',
+      'Raise maxclients, or close connections that are not needed.',
     ]
   }
   if (/string exceeds maximum allowed size/.test(text)) {

@@ -49,7 +49,7 @@ export function readBeat(id: string, lines: readonly string[]): BeatLines {
   }
 }
 
-/** So many in one script: nobody else is served meanwhile. */
+/** Instances in one script: Redis serves no other client meanwhile. */
 const BITE = 500
 
 export async function listInstances(

@@ -60,7 +60,7 @@ export class Liveness {
     await this.#meet(instances)
     for (;;) {
       const busy = instances.filter(isBusy)
-      // Whoever is cut off itself sees nobody, and knows nothing.
+      // A process that is cut off itself sees no peer, and can't judge.
       if (busy.length === 0 || this.#session?.isListening() !== true) return []
       const counts = await this.#listenersOf(busy)
       if (counts === null) return []
@@ -86,7 +86,7 @@ export class Liveness {
   }
 
   /**
-   * `null`: it was closed meanwhile, or whoever answered does not see this process either: commands have gone to another server than
+   * `null`: it was closed meanwhile, or the server that answered does not see this process either: commands have gone to another server than
    * the one that is listened to.
    */
   async #listenersOf(instances: readonly string[]): Promise<readonly number[] | null> {

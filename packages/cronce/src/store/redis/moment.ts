@@ -30,7 +30,7 @@ export class Asker {
   readonly #suffix: string
   readonly #onMove: () => void
   #seen: Mark = { epoch: 0, run: '', mark: 0 }
-  /** As it was seen last before each move of the epoch, until somebody has compared. */
+  /** As it was seen last before each move of the epoch, until it was compared. */
   #before: readonly Mark[] = []
   #lostIn = 0
 

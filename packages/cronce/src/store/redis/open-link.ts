@@ -15,7 +15,7 @@ import type { Link, Script, Session, WaitOptions } from './link.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 
-/** How often a call follows a slot to another server, or loads a script that somebody flushed, before it says so. */
+/** How often a call follows a slot to another server, or loads a script that was flushed, before it fails. */
 const MOST_TRIES = 5
 
 /** A call that found a connection so late is not sent: that nothing was written is worth knowing. */
@@ -27,7 +27,7 @@ export type Target = string | Client
 export interface LinkOptions {
   /** The longest that any call may take, the wait for a connection included, that for replicas not. @default 5000 */
   readonly timeoutMs?: number | undefined
-  /** Answers count only once so many replicas have what was written. */
+  /** Answers count only once this many replicas have what was written. */
   readonly wait?: WaitOptions | undefined
 }
 
@@ -48,7 +48,7 @@ class ClientLink implements Link {
   readonly #connector: Connector
   readonly #timeoutMs: number
   readonly #wait: WaitOptions | undefined
-  /** By slot: one, but for a cluster in which somebody uses keys of several. */
+  /** By slot: one, except in a cluster where callers use keys of several. */
   readonly #lanes = new Map<number, Lane>()
   #session: Promise<OwnSession> | undefined
   #isLoaded = false
@@ -137,7 +137,7 @@ class ClientLink implements Link {
     const wait = script === null ? undefined : this.#wait
     const answer = wire.send(command, args)
     if (wait === undefined) return this.#inTime(answer, wire, endsAt, false)
-    // Behind one for somebody else, which may take as long.
+    // Behind the `wait` of another call, which may take as long.
     return this.#inTime(this.#acknowledged(wire, answer, wait), wire, endsAt + 2 * wait.timeout, false)
   }
 
@@ -175,7 +175,7 @@ class ClientLink implements Link {
     if (tries > 1) await sleep(pauseAfter(0))
   }
 
-  /** Whoever hears what is published should be where it is published. */
+  /** Subscribe at the server where messages are published. */
   #lookElsewhere(lane: Lane, wire: Wire): void {
     if (!lane.retire(wire)) return
     this.#session?.then(

@@ -10,7 +10,7 @@ import { openStore } from './store.ts'
 export interface RedisOptions {
   /** What all keys begin with; the namespace follows in braces. @default 'cronce' */
   readonly prefix?: string | undefined
-  /** An answer counts only when so many replicas have all that it is based on; `timeout` in milliseconds. @default none */
+  /** An answer counts only when this many replicas have all that it is based on; `timeout` in milliseconds. @default none */
   readonly wait?: WaitOptions | undefined
   /** The longest that a call may take, the wait for a connection included. @default 5000 */
   readonly timeoutMs?: number | undefined

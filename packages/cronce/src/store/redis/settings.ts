@@ -38,7 +38,7 @@ export async function checkSettings(link: Link, key: string, { wait, warn }: Jud
     warn(
       'STORE_REPLICAS_ASYNC',
       `${link.name} has ${replicas === 1 ? 'a replica that does' : `${replicas} replicas that do`} not confirm writes: a failover may lose the latest, and fires of ` +
-        'that moment run again if nobody who ran them is left to say so. Set wait: { replicas: 1, timeout: 1000 } to have them confirmed.',
+        'that moment run again if no instance that ran them is still alive. Set wait: { replicas: 1, timeout: 1000 } to have them confirmed.',
     )
   }
 }

@@ -44,7 +44,7 @@ function wordsFor(
     case RESULT.locked:
       return [
         'STORE_BUSY',
-        `Somebody else kept ${file} locked all the time.`,
+        `Another process kept ${file} locked.`,
         'Look for a long write transaction on this file; keep transactions short.',
       ]
     case RESULT.readOnly:

@@ -29,7 +29,7 @@ async function isBirthKept(file: string, { birthtimeNs, ctimeNs, mode }: BigIntS
     try {
       await chmod(file, Number(mode & 0o7777n))
     } catch {
-      // Somebody else's file. What is not known is not compared.
+      // Not a file of cronce. What is not known is not compared.
       return false
     }
     const again = await stat(file, { bigint: true })

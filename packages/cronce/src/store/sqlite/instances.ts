@@ -25,7 +25,7 @@ select *
   from cronce_instances indexed by cronce_instances_ended
  where namespace = ? and ended_at is null
  order by id`
-/** Those that are over and hold nothing, the newest first. An app is looked for among so many only. */
+/** Those that are over and hold nothing, the newest first. An app is looked for among a bounded number. */
 export const ENDED = `
 select *
   from (

@@ -17,7 +17,7 @@ import {
 import { type Row, statement } from './driver.ts'
 import { FORMAT, lineOf, notesOf, scheduleOf } from './rows.ts'
 
-/** A statement made of a few fixed parts: which index it walks is chosen, never left to statistics that nobody gathers. */
+/** A statement made of a few fixed parts: it names the index that it walks, since SQLite has no statistics unless they are gathered. */
 export interface Select {
   readonly sql: string
   readonly values: readonly SQLInputValue[]
@@ -43,7 +43,7 @@ function rowsOf(db: DatabaseSync, { sql, values }: Select): Row[] {
   return statement(db, sql).all(...values)
 }
 
-/** The items are one more than the page holds, if there are so many: then there is a next one. */
+/** One item more than the page holds, if there is one: then there is a next page. */
 function pageOf<Item>(
   now: Instant,
   found: readonly Item[],

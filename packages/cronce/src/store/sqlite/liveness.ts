@@ -10,7 +10,7 @@ import { whileBusy } from './retry.ts'
 
 const SUFFIX = '.lock'
 
-/** Somebody who probes holds the lock for a moment. */
+/** A process that probes holds the lock for a moment. */
 const HOLD_PATIENCE_MS = 1_000
 
 /**
@@ -40,7 +40,7 @@ export class Liveness {
     if (this.#held.has(instance)) return
     const file = this.#fileOf(instance)
     await createFolder(this.#folder, this.#mode)
-    // Somebody who sweeps may take a file that nobody has locked yet; then there is none at its path any more.
+    // A peer that sweeps may delete a file that is not locked yet; then there is none at its path any more.
     for (let tries = 0; tries < 10; tries++) {
       createFile(file, this.#mode)
       const db = await whileBusy(() => lock(this.#driver, file), HOLD_PATIENCE_MS)
@@ -68,7 +68,7 @@ export class Liveness {
     this.#held.clear()
   }
 
-  /** Those whose process is gone: the file is there, and nobody holds its lock. No file says nothing. */
+  /** Those whose process is gone: the file is there, and its lock is free. A missing file proves nothing. */
   probe(instances: readonly string[]): string[] {
     return instances.filter((instance) => {
       if (this.#held.has(instance)) return false

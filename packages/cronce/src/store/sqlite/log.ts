@@ -10,9 +10,9 @@ const RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 
 /**
- * Cuts the log when it has become long. SQLite begins it anew when nobody reads from it, without waiting for that: where
- * there is always somebody who reads, it would grow for ever. So, when it is long, writers are kept out while those who read
- * finish; whoever comes then reads from the file.
+ * Cuts the log when it has become long. SQLite restarts it when no reader uses it, without waiting for that: where
+ * there is always a reader, it would grow for ever. So, when it is long, writers wait while the readers
+ * finish; later readers read from the file.
  */
 export class Log {
   readonly #db: DatabaseSync
@@ -34,7 +34,7 @@ export class Log {
       this.#retryMs = RETRY_MS
       return
     }
-    // Somebody reads for long: a person with a shell, perhaps. Not everybody else should have to stop for it every second.
+    // A long reader: a person with a shell, perhaps. Writers should not have to stop for it every second.
     this.#tryAt = performance.now() + this.#retryMs
     this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS)
   }
@@ -43,7 +43,7 @@ export class Log {
     try {
       return statSync(this.#path).size
     } catch {
-      // What is wrong with it, whoever writes next is told.
+      // The next write gets the error.
       return 0
     }
   }

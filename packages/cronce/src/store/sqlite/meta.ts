@@ -29,7 +29,7 @@ export function raiseFloor(db: DatabaseSync, namespace: string, reached: number)
   if (reached > floorOf(db, namespace)) setMeta(db, namespace, 'floor', String(reached))
 }
 
-/** How often somebody wanted the others to look: whoever missed the signal finds the count changed. */
+/** How often a process woke the others: a process that missed the signal finds the count changed. */
 export function wakesOf(db: DatabaseSync, namespace: string): number {
   return Number(getMeta(db, namespace, 'wakes') ?? 0)
 }

@@ -3,7 +3,7 @@ import { StoreError } from '../store-error.ts'
 import { statement } from './driver.ts'
 import { getMeta, setMeta } from './meta.ts'
 
-/** `cron` in ASCII: marks a file that nobody used before us. */
+/** `cron` in ASCII: marks a file that cronce created. */
 const APPLICATION_ID = 0x63726f6e
 
 interface Migration {

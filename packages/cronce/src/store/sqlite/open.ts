@@ -14,7 +14,7 @@ import { placeOf } from './place.ts'
 import { whileBusy } from './retry.ts'
 import { rollback } from './writer.ts'
 
-/** Two processes may make the file at once, and a large log is recovered by whoever comes first. */
+/** Two processes may make the file at once, and the first process recovers a large log. */
 const OPEN_PATIENCE_MS = 15_000
 
 export interface OpenedFile {
@@ -29,7 +29,7 @@ export interface OpenedFile {
   readonly epoch: number
   /** As `fileId` says it. */
   readonly id: string
-  /** Of its log, which stays as long as anybody has the file open. */
+  /** Of its log, which stays as long as a process has the file open. */
   readonly logId: string
 }
 
@@ -94,7 +94,7 @@ function logOf(file: string): string {
 }
 
 /**
- * What is written to a file that has no name any more, nobody else sees: they would do it all again. The same holds for its
+ * No other process sees what is written to a file that was unlinked: they would do it all again. The same holds for its
  * log, which others remove when they close the file if the locks of this process were lost: reading the file by other means
  * than SQLite, to copy it for example, is enough for that.
  */

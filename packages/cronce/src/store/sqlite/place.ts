@@ -23,7 +23,7 @@ const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x786f4256, 'a folder of VirtualBox'],
   [0xbacbacbc, 'a folder of VMware'],
 ])
-/** May be a network or the next folder: nobody can tell. */
+/** May be a network or the next folder: the system does not say. */
 const FUSE = 0x65735546
 
 /** What is on these is gone with the container or the machine, and each container has its own. */

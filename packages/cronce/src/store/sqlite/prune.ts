@@ -16,7 +16,7 @@ select schedule, due_at, nonce
  order by expires_at
  limit ?`
 
-/** An instance whose runs nobody has ended yet must stay: it is how they are found. */
+/** An instance whose runs have not been recovered yet must stay: recovery finds them by it. */
 export const GONE = `
 select id
   from cronce_instances indexed by cronce_instances_ended

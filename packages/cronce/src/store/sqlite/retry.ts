@@ -3,13 +3,13 @@ import { isBusy } from './errors.ts'
 
 /**
  * The lock of SQLite is unfair, and waiting for it inside SQLite stops the event loop: ask without waiting, and again after
- * a moment of random length, so that of many that ask everybody gets a turn.
+ * a moment of random length, so that each of many callers gets a turn.
  */
 export function lockPause(): Promise<void> {
   return sleep(1 + Math.random() * 7)
 }
 
-/** Try until nobody is in the way, or for as long as the patience lasts: then the last error is thrown. */
+/** Try until the lock is free, or until the patience ends: then the last error is thrown. */
 export async function whileBusy<Value>(attempt: () => Value, patienceMs: number): Promise<Value> {
   const end = performance.now() + patienceMs
   for (;;) {

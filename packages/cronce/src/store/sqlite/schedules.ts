@@ -61,7 +61,7 @@ select max(number) as ended, max(due_at) filter (where nonce = '') as mark
 const DELETE = 'delete from cronce_schedules where key = ?'
 const DELETE_DEFINITION = 'delete from cronce_definitions where key = ?'
 
-/** What exists of these, each once. `newer` is told of what a newer version wrote, and this one can't read. */
+/** Those that exist, each once. `newer` is called for each that a newer version wrote and this one can't read. */
 export function loadSchedules(
   db: DatabaseSync,
   namespace: string,

@@ -47,7 +47,7 @@ export class UserConnection {
     }
   }
 
-  /** Whoever still has it can do nothing more with it. */
+  /** Code that still has it can do nothing more with it. */
   close(): void {
     if (this.#db?.isOpen) this.#db.close()
     this.#db = null
@@ -74,7 +74,7 @@ export function transactOn<Value>(
     throw new Rollback({ kind: 'threw', error })
   }
   if (isPromise(value)) {
-    // It is nobody's any more: what it will come to is not asked.
+    // It was given up: its result is ignored.
     value.then(undefined, () => {})
     // And what it still wants to write would be written at once, outside every transaction.
     connection.close()

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import type { WatchHint } from '../store.ts'
 import { createFile } from './file-mode.ts'
 
-/** Where the system can't tell of changes, somebody looks for them this often. */
+/** Where the system can't report changes, each process looks for them this often. */
 const POLL_MS = 1_000
 
 /**
@@ -22,7 +22,7 @@ export class WakeUp {
     this.#mode = mode
   }
 
-  /** Tell everybody who watches, in this process or another. */
+  /** Wake all watchers, in this process and in others. */
   ring(): void {
     try {
       if (this.#rings === 0) createFile(this.#file, this.#mode)
@@ -33,7 +33,7 @@ export class WakeUp {
     this.tellAll()
   }
 
-  /** Tell those of this process. In a turn of its own: what a listener throws must not come up in somebody else's write. */
+  /** Wake those of this process. In a turn of its own: an error of a listener must not surface in another caller's write. */
   tellAll(): void {
     setImmediate(() => {
       for (const listener of this.#listeners) {

@@ -4,11 +4,11 @@ import { isBusy, RESULT, resultOf, translate } from './errors.ts'
 import { Log } from './log.ts'
 import { lockPause } from './retry.ts'
 
-/** One call that writes. Its work is synchronous: no transaction is open while anybody waits for anything. */
+/** One call that writes. Its work is synchronous: no transaction is open while code awaits. */
 interface Job {
   /** How much of a transaction it fills. */
   readonly weight: number
-  /** Another connection than the store's own. Such a job shares its transaction with nobody, and is run once at most. */
+  /** Another connection than the store's own. Such a job has its transaction to itself, and runs at most once. */
   readonly connection: (() => DatabaseSync) | null
   readonly work: (db: DatabaseSync) => unknown
   readonly resolve: (value: unknown) => void
@@ -27,7 +27,7 @@ export class Rollback extends Error {
   }
 }
 
-/** One commit carries at most so much: it blocks the event loop, and everybody else's writes. */
+/** The most that one commit carries: it blocks the event loop, and the writes of other processes. */
 const FULL_TRANSACTION = 1_000
 
 /**
@@ -73,7 +73,7 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    // Whoever calls in the same turn joins the first transaction.
+    // Calls in the same turn join the first transaction.
     await turn()
     while (this.#queue.length > 0) {
       if (this.#begin()) {
@@ -84,7 +84,7 @@ export class Writer {
     this.#draining = null
   }
 
-  /** One transaction, unless somebody else has the lock: then false. Never throws. */
+  /** One transaction, unless another process has the lock: then false. Never throws. */
   #begin(): boolean {
     const first = this.#queue[0]!
     let db: DatabaseSync

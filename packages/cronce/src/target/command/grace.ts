@@ -1,4 +1,4 @@
-/** Nobody waits longer than this for a run that another instance may be about to repeat. */
+/** The longest wait for a run that another instance may be about to repeat. */
 export const SHORT_GRACE_MS = 1_000
 
 /** Between a task's answer and its end. */

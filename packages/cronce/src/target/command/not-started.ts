@@ -1,6 +1,6 @@
 import { CronceError } from '../../errors.ts'
 
-/** What is no better in a minute: somebody has to change something. */
+/** Errors that a retry can't cure: an operator has to change something. */
 const LASTING: readonly unknown[] = [
   'ENOENT',
   'EACCES',

@@ -12,7 +12,7 @@ const TAIL = 4_096
 export class Output {
   readonly #log: (line: string) => void
   readonly #decoder = new StringDecoder('utf8')
-  /** So many characters the log still takes. */
+  /** Characters that the log can still take. */
   #room: number = LIMITS.log
   #line = ''
   /** Of the line at hand, the log has all it takes. */

@@ -16,7 +16,7 @@ export class ProcessTree {
   readonly #entry: string
   /** The command's own process, which is the leader of a group and a session; `null`: the number may be a stranger's. */
   #leader: number | null
-  /** Whether the leader's number is ours for sure: it is watched here, or somebody else of the tree has kept it. */
+  /** Whether the leader's pid is still ours: this process watches it, or another process of the tree has kept it. */
   #isOurs: boolean
   #isLeaderGone = false
 
@@ -28,7 +28,7 @@ export class ProcessTree {
     this.#isLeaderGone = !isWatched
   }
 
-  /** To be told when the child has ended: from then on its number is ours only while somebody is left in its group. */
+  /** Call it when the child has ended: from then on its pid is ours only while its group has a process. */
   leaderEnded(): void {
     this.#isLeaderGone = true
   }
@@ -50,8 +50,8 @@ export class ProcessTree {
   }
 
   /**
-   * Whom to signal to reach all of it, as `process.kill` takes them: the group as a whole, so that nobody is born in between,
-   * and one by one whoever has left it. Those are found on Linux only: by session, by parent, and by the mark.
+   * Whom to signal to reach all of it, as `process.kill` takes them: the group as a whole, so that no new process escapes,
+   * and one by one the processes that have left it. Those are found on Linux only: by session, by parent, and by the mark.
    */
   #look(): { readonly targets: readonly number[]; readonly count: number } {
     if (process.platform !== 'linux') {
@@ -67,7 +67,7 @@ export class ProcessTree {
     return { targets, count: members.length }
   }
 
-  /** As long as anybody is in the group or the session nobody else gets its number. Afterwards a stranger may. */
+  /** While a process is in the group or the session, the system does not reuse its number. Afterwards it may. */
   #demandOurs(processes: readonly Listed[]): void {
     const inGroup = processes.filter((one) => this.#isInGroup(one))
     this.#isOurs ||= inGroup.some(({ pid }) => hasEntry(pid, this.#entry))
@@ -96,20 +96,20 @@ function groupOf(leader: number): number {
   return process.platform === 'win32' ? leader : -leader
 }
 
-/** A mark that nobody else has, and that tells who runs the command. */
+/** A unique mark that says which scheduler runs the command. */
 export function newMark(): string {
   return `${process.pid}-${randomUUID()}`
 }
 
 /** Whose end is waited for, by an entry of their environment. */
 export interface Earlier {
-  /** Whoever has this. */
+  /** Processes that have this mark. */
   readonly after: string | null
-  /** Whoever has this and whose scheduler is dead. */
+  /** Processes that have this mark and whose scheduler is dead. */
   readonly afterOrphans: string | null
 }
 
-/** Whether one of these is on this machine. Nobody is, where the system does not tell. */
+/** Whether one of these is on this machine. False where the system does not say. */
 export function isAnyThere({ after, afterOrphans }: Earlier): boolean {
   if (process.platform !== 'linux' || (after === null && afterOrphans === null)) return false
   const processes = listProcesses()
@@ -128,7 +128,7 @@ function schedulerIn(environment: Buffer): number {
   return found === null ? process.pid : Number(found[1])
 }
 
-/** To a process, or by a negative number to a group. Whoever is gone by then needs none. */
+/** To a process, or by a negative number to a group. A process that is gone by then is ignored. */
 function signalOne(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal)
@@ -137,7 +137,7 @@ function signalOne(target: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Of all processes that have not ended; a zombie is nobody. */
+/** Of all processes that have not ended; zombies do not count. */
 function listProcesses(): Listed[] {
   const listed: Listed[] = []
   for (const name of readdirSync('/proc')) {
@@ -160,7 +160,7 @@ function contains(environment: Buffer, entry: string): boolean {
   return at === 0 || (at > 0 && environment[at - 1] === 0)
 }
 
-/** Nothing, if it has ended meanwhile or is somebody else's. */
+/** Nothing, if it has ended meanwhile or belongs to another user. */
 function readOf(pid: string, what: 'stat' | 'environ'): Buffer {
   try {
     return readFileSync(`/proc/${pid}/${what}`)

@@ -48,7 +48,7 @@ const CHANNEL = 4
 
 /** For a supervisor that does not end what it was told to end. */
 const PATIENCE_MS = 2_000
-/** For streams that somebody keeps open who could not be found. */
+/** For streams that a process keeps open that could not be found. */
 const CLOSE_MS = 5_000
 const KILL_ROUNDS = 100
 
@@ -91,7 +91,7 @@ export async function superviseCommand(spec: CommandSpec, options: SuperviseOpti
   if (!(await within(CLOSE_MS, ends.closed))) for (const stream of supervisor.stdio) stream?.destroy()
   if (last === null) return { ...LOST, remaining: rest }
   if (last.kind === 'refused') throw notStarted(spec.file, last)
-  // Whoever was paused hears of it here first, or by its own timers.
+  // A process that was paused notices it here first, or by its own timers.
   if (last.isLeaseLost) options.lease?.lost()
   const { kind: _, ...ended } = last
   return { ...ended, isSupervisorLost: false }
@@ -163,7 +163,7 @@ function endsOf(supervisor: ChildProcess): Ends {
   const exited = new Promise<void>((resolve, reject) => {
     supervisor.once('exit', () => resolve())
     supervisor.on('error', (error) => {
-      // Else it is about a signal or a message that did not arrive, and its end is told apart.
+      // Otherwise a signal or a message did not arrive; the end is reported separately.
       if (supervisor.pid === undefined) reject(error)
     })
   })

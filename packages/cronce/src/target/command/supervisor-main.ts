@@ -15,7 +15,7 @@ import type { FromSupervisor, SupervisedCommand, SupervisedEnd, ToSupervisor } f
 const WAIT_FOR_EARLIER_MS = 10_000
 const KILL_AGAIN_MS = 50
 const KILL_ROUNDS = 200
-/** Timers stand still while the machine is suspended: how soon afterwards somebody looks at the time. */
+/** Timers stand still while the machine is suspended: how soon afterwards the time is checked. */
 const LOOK_MS = 1_000
 
 let tree: ProcessTree | null = null
@@ -45,7 +45,7 @@ process.on('message', (message: ToSupervisor) => {
   }
 })
 process.on('disconnect', orphaned)
-// Whoever wants the command to end tells the scheduler, or the command. This here must outlive both.
+// Signals to end the command go to the scheduler or to the command. The supervisor must outlive both.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 if (!process.connected) orphaned()
 

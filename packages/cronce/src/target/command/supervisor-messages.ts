@@ -1,7 +1,7 @@
 import type { LeaseDeadline } from '../lease-deadline.ts'
 import type { Earlier } from './process-tree.ts'
 
-/** The command as the supervisor is told to start it. */
+/** The command that the supervisor starts. */
 export interface SupervisedCommand extends Earlier {
   readonly file: string
   readonly args: readonly string[]
@@ -21,7 +21,7 @@ export type ToSupervisor =
   /** SIGTERM to all of it, and SIGKILL to what is left after the grace. */
   | { readonly kind: 'end'; readonly graceMs: number }
   | { readonly kind: 'signal'; readonly signal: NodeJS.Signals }
-  /** From then on it must be gone, unless a later one is told before. Without any, the pipe alone counts. */
+  /** By then the command must be gone, unless a later deadline comes before. Without one, only the pipe counts. */
   | { readonly kind: 'lease'; readonly deadline: LeaseDeadline }
 
 export type FromSupervisor =

@@ -2,7 +2,7 @@ import { counted } from '../../words.ts'
 import type { TargetRun } from '../target-run.ts'
 import type { CommandEnd } from './supervise.ts'
 
-/** What nobody would guess from the outcome alone. */
+/** What the outcome alone does not show. */
 export function tellEnd(run: TargetRun, { exitCode, signal, leftBehind, remaining, isLeaseLost }: CommandEnd): void {
   if (run.signal.aborted && exitCode === null) run.log.warn(`[cronce] It was ended with ${signal}.`)
   if (isLeaseLost) run.log.warn('[cronce] Its supervisor ended it, since no news of the lease came in time.')

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-/** Networks that are nobody's on the public internet, and services of clouds that answer only from inside. */
+/** Networks that are not routed on the public internet, and cloud services that answer only from inside. */
 const REFUSED_V4: readonly (readonly [network: string, prefix: number])[] = [
   ['0.0.0.0', 8], // this host
   ['10.0.0.0', 8], // private
@@ -37,7 +37,7 @@ for (const [network, prefix] of REFUSED_V6) refused.addSubnet(network, prefix, '
 const publicV6 = new BlockList()
 publicV6.addSubnet(...PUBLIC_V6, 'ipv6')
 
-/** Whether this address is one that anybody on the internet could reach. What is no address is not. */
+/** Whether this is an address that can be reached from the internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv6(address))
     return !address.includes('%') && publicV6.check(address, 'ipv6') && !refused.check(address, 'ipv6')

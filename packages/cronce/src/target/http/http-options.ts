@@ -87,7 +87,7 @@ export function readHttpOptions(options: unknown, environment: NodeJS.ProcessEnv
   const callback = readCallback(given.callback)
   if (callback !== null && secrets === null) {
     throw optionConflict(
-      'An http.callback needs a secret: else anybody could say how a run ended.',
+      'http.callback needs a secret: without one, any sender could say how a run ended.',
       "Write http: { secretEnv: 'SECRET' }, too.",
     )
   }

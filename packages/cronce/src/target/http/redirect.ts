@@ -4,7 +4,7 @@ import type { Answer, Outgoing } from './send.ts'
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 /** With these the same request is made again; with the others a POST would become a GET that does nothing and answers 200. */
 const KEEPS_METHOD: ReadonlySet<number> = new Set([307, 308])
-/** Of somebody's own headers, what another origin may see. */
+/** Of the headers that the user gave, those that another origin may see. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -31,7 +31,7 @@ export function redirected(from: Outgoing, { status, headers }: Pick<Answer, 'st
   return { ...from, url, headers: isSameOrigin(from.url, url) ? from.headers : withoutSecrets(from.headers) }
 }
 
-/** The step from http to https of the same host is none to somebody else. */
+/** A redirect from http to https of the same host stays with the same owner. */
 function isSameOrigin(from: URL, to: URL): boolean {
   const isUpgrade = from.protocol === 'http:' && to.protocol === 'https:' && from.port === '' && to.port === ''
   return from.hostname === to.hostname && (isUpgrade || from.origin === to.origin)

@@ -28,7 +28,7 @@ export interface SendOptions {
 
 /** To resolve the name, to connect, to agree on TLS. How long the answer takes is for the job's timeout to say. */
 const CONNECT_MS = 30_000
-/** An endpoint whose machine is gone is noticed by this, also while nobody expects an answer. */
+/** Notices an endpoint whose machine is gone, also while no answer is expected. */
 const KEEP_ALIVE_MS = 30_000
 
 /** One request and its answer, over a connection of its own. Rejects with the signal's reason, or an error that says what to do. */
@@ -69,7 +69,7 @@ function open({ url, method, headers }: Outgoing, lookupOf: LookupFunction): Cli
   })
 }
 
-/** The socket connects to what this answers, and nobody resolves the name a second time. */
+/** The socket connects to the address that this answers; the name is not resolved a second time. */
 function guardedLookup(url: URL, exceptions: Exceptions): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
@@ -103,7 +103,7 @@ function responseTo(request: ClientRequest, body: Uint8Array | null): Promise<In
   // Listened to until the end: an endpoint may answer and close before it has read everything.
   request.on('error', reject)
   request.once('upgrade', (_, socket) => {
-    // From here on the socket is nobody's but ours.
+    // From here on no other code uses the socket.
     socket.destroy()
     reject(new Error('the endpoint wants to speak another protocol'))
   })

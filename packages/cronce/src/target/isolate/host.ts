@@ -11,7 +11,7 @@ export type Answer =
 /** The scheduler's end of a task: does for it what only the scheduler can, and keeps its answer. */
 export class Host {
   answer: Answer | null = null
-  /** What nobody there has caught; it counts if no answer comes. */
+  /** An error that the task did not catch; it counts if no answer comes. */
   uncaught: Error | null = null
   readonly #run: TargetRun
   readonly #send: (message: ToTask) => void
@@ -72,7 +72,7 @@ export class Host {
   }
 
   /**
-   * The step is the scheduler's, the work is the task's. If the task dies at it, the work never ends here: how far it got
+   * The step is the scheduler's, the work is the task's. If the task dies during it, the work never ends here: how far it got
    * is not known, and must not go on record as failed.
    */
   async #step({ step, name, rerun }: Extract<FromTask, { kind: 'step' }>): Promise<void> {
@@ -100,7 +100,7 @@ export function orderOf(file: string, run: TargetRun): TaskOrder {
   return { file, namespace, fire, attempt, token: String(token), instance, previous }
 }
 
-/** What can't be JSON is nothing here either: whoever tries to keep it is told why, in the words of where it came from. */
+/** What can't be JSON is `undefined` here, too: the code that tries to store it gets the reason, in the words of where it came from. */
 function returned(value: Value): unknown {
   if ('json' in value) return value.json
   return {

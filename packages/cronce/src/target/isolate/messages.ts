@@ -14,7 +14,7 @@ export interface TaskOrder {
   readonly previous: Previous
 }
 
-/** An error as far as it can be told; whoever gets it throws one that looks the same. */
+/** An error as far as it can be sent; the receiver throws one that looks the same. */
 export interface ErrorData {
   readonly name: string
   readonly message: string
@@ -42,7 +42,7 @@ export type FromTask =
   | { readonly kind: 'step'; readonly step: number; readonly name: string; readonly rerun?: boolean | undefined }
   | { readonly kind: 'worked'; readonly step: number; readonly value: Value }
   | { readonly kind: 'work-failed'; readonly step: number; readonly error: ErrorData }
-  /** Nobody has caught it: the task is about to end. */
+  /** The task did not catch it, and is about to end. */
   | { readonly kind: 'uncaught'; readonly error: ErrorData }
   | { readonly kind: 'done'; readonly value: Value }
   | { readonly kind: 'failed'; readonly error: ErrorData }

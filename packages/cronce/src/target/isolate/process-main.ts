@@ -8,14 +8,14 @@ import { exitWhenWritten, runTask } from './run-task.ts'
 
 const CHANNEL = 3
 
-// A task that writes faster than anybody reads waits, rather than keep it all in memory and lose it when it exits.
+// A task that writes faster than the scheduler reads waits, instead of buffering output in memory and losing it at exit.
 for (const stream of [process.stdout, process.stderr]) {
   const { _handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
   _handle?.setBlocking?.(true)
 }
 
 const socket = new Socket({ fd: CHANNEL, readable: true, writable: true })
-// The scheduler is gone, and with it whoever wants an answer; the supervisor ends this process.
+// The scheduler is gone, so an answer has no reader; the supervisor ends this process.
 socket.on('error', () => {})
 const print = (message: FromTask): string => `${JSON.stringify(message)}\n`
 
@@ -27,7 +27,7 @@ let receive = (message: ToTask): void => {
     unref: () => socket.unref(),
     end: () => socket.end(exitWhenWritten),
   })
-  // Only while somebody waits for the scheduler does it keep the process from ending.
+  // It keeps the process alive only while code waits for the scheduler.
   socket.unref()
 }
 readMessages(socket, (message) => receive(message as ToTask))

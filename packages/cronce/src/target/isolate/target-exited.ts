@@ -20,7 +20,7 @@ export function outcomeOf({ answer }: Host, signal: AbortSignal, file: string, e
 function targetExited(file: string, { exitCode, signal, uncaught }: Exit): CronceError {
   const how =
     uncaught !== null
-      ? `ended by an error that nobody caught: ${uncaught.name}: ${uncaught.message}`
+      ? `ended by an uncaught error: ${uncaught.name}: ${uncaught.message}`
       : exitCode === null
         ? `was ended by ${signal}`
         : `exited with ${exitCode} before its handler had ended`

@@ -20,7 +20,7 @@ interface Step {
   readonly ended: PromiseWithResolvers<unknown>
 }
 
-/** More often than this nobody looks. */
+/** Progress is not read more often than this. */
 const PROGRESS_MS = 100
 
 /** The run as the handler in a task sees it. */

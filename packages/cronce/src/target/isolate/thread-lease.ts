@@ -3,7 +3,7 @@ import { type LeaseDeadline, msLeft } from '../lease-deadline.ts'
 /** The deadline in memory that scheduler and thread share: a message would not be read while either computes. */
 export type LeaseCells = Float64Array<SharedArrayBuffer>
 
-/** Timers stand still while the machine is suspended: how soon afterwards somebody looks at the time. */
+/** Timers stand still while the machine is suspended: how soon afterwards the time is checked. */
 const LOOK_MS = 1_000
 
 export function leaseCells(): LeaseCells {
@@ -25,7 +25,7 @@ export function isOver(cells: LeaseCells): boolean {
 
 /**
  * In the thread, whose scheduler may have its event loop blocked: asks it to end when the lease can't be trusted any more, and ends
- * it before others may begin. Nobody can do so for a thread that computes without a pause meanwhile.
+ * it before a peer may start the run. A thread that computes without a pause meanwhile can't be ended in time.
  */
 export function watchLease(cells: LeaseCells, { ask, end }: { ask(): void; end(): void }): void {
   const deadline = readDeadline(cells)

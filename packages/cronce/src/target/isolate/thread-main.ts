@@ -22,7 +22,7 @@ const receive = runTask(order, {
   end: exitWhenWritten,
 })
 port.on('message', (message: ToTask) => receive(message))
-// Only while somebody waits for the scheduler does it keep the thread from ending.
+// It keeps the thread alive only while code waits for the scheduler.
 port.unref()
 
 const lost = new CronceError('LEASE_LOST', 'No news of the lease came in time: another instance may run this fire.', {

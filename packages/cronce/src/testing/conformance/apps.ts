@@ -3,7 +3,7 @@ import { applyOne, create, loadOne, type Rule } from './bench.ts'
 import { app, change, creation, NOON, schedule } from './samples.ts'
 
 export function appRules(rule: Rule): void {
-  rule('an app that nobody saved is null', async ({ store, now }) => {
+  rule('an app that was not saved is null', async ({ store, now }) => {
     const at = await now()
     const loaded = await store.loadApp('shop')
     assert.equal(loaded.app, null)
@@ -43,7 +43,7 @@ export function appRules(rule: Rule): void {
     assert.equal((await store.loadApp('other')).app, null)
   })
 
-  rule('an app is saved only by whoever saw its latest version', async ({ store }) => {
+  rule('an app is saved only by a caller that saw its latest version', async ({ store }) => {
     assert.equal(await store.saveApp(app('shop', { version: 2 })), false, 'there is none yet')
     assert.equal((await store.loadApp('shop')).app, null)
     assert.equal(await store.saveApp(app('shop')), true)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+// By name: the types of `@cronce/conformance` must be those of the `cronce` that is installed.
+import type { Store, StoreSource } from 'cronce'
 import type { Change } from '../../model/change.ts'
 import type { FireRecord, RunNotes, RunRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { listFires, listRuns, type ViewQuery } from '../../store/list-views.ts'
-import type { ApplyOptions, ChangeResult, Page, Store, StoreSource } from '../../store/store.ts'
+import type { ApplyOptions, ChangeResult, Page } from '../../store/store.ts'
 import { beat, type Claim, claim, creation, decideIn, runOf, schedule } from './samples.ts'
 
 /** A store to be judged: at least one real one, empty or not; every rule works in a namespace of its own. */
@@ -20,7 +22,7 @@ export interface StoreUnderTest<Tx = unknown> {
   readonly setBack?: ((namespace: string, ms: number) => Promise<void>) | undefined
   /** Let another server take over, in a higher epoch, without losing anything. Where the store moves its epoch by itself. */
   readonly failOver?: ((namespace: string) => Promise<void>) | undefined
-  /** Nobody hears of what others write, where something in between keeps the store from telling. @default false */
+  /** Watchers are not woken, because something in between keeps the store from notifying. @default false */
   readonly isDeaf?: boolean | undefined
   /** The user's side of the same database, where the store has transactions. */
   readonly database?: Database<Tx> | undefined
@@ -116,7 +118,7 @@ const LACKS: { readonly [Name in Need]: (under: StoreUnderTest, store: Store) =>
   'set-back': ({ clock, setBack }) =>
     clock === undefined && setBack === undefined ? "the store's clock can't be set" : null,
   failover: ({ failOver }) => (failOver === undefined ? 'no other server takes over' : null),
-  wakes: ({ isDeaf }) => (isDeaf === true ? 'nobody hears of what others write' : null),
+  wakes: ({ isDeaf }) => (isDeaf === true ? 'watchers are not woken' : null),
   'no-transactions': (_, store) => (store.info.transactions ? 'the store has transactions' : null),
   transactions: (_, store) => (store.info.transactions ? null : 'the store has no transactions'),
   database: (under, store) =>

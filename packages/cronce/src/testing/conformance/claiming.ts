@@ -84,7 +84,7 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual(new Set((await store.load(['a', 'b', 'c'])).schedules), new Set(states))
   })
 
-  rule('a claim renews the lease, so that nobody is buried over an older look', async ({ store }) => {
+  rule('a claim renews the lease, so that the claimer is not declared dead over an older look', async ({ store }) => {
     await join(store, 'i')
     const seen = await renewalsOf(store, 'i')
     const state = await create(store, schedule('s'))
@@ -146,7 +146,7 @@ export function claimingRules(rule: Rule): void {
     }
   })
 
-  rule('an instance whose lease ran out claims, unless somebody declared it dead', async (bench) => {
+  rule('an instance whose lease ran out claims, unless it was declared dead', async (bench) => {
     const { store, pass, eventually } = bench
     await store.beat(beat('i', { join: true, leaseMs: 20 }))
     const expired = async () => (await store.listInstances()).instances[0]?.expired === true
@@ -158,7 +158,7 @@ export function claimingRules(rule: Rule): void {
   })
 
   rule(
-    'after a failover nothing is due and nobody claims, until all who live have settled',
+    'after a failover nothing is due and no instance claims, until all live ones have settled',
     async ({ store, under, namespace }) => {
       await join(store, 'i', 'j', 'left')
       const state = await create(store, schedule('s'))
@@ -197,7 +197,7 @@ export function claimingRules(rule: Rule): void {
     const { schedules } = await store.load(states.map(({ id }) => id))
     const won = await Promise.all(
       claimants.map((instance, index) => {
-        // Everybody begins elsewhere, or one of them would win every race.
+        // Each begins elsewhere, or one of them would win every race.
         const turned = [...schedules.slice(index * 50), ...schedules.slice(0, index * 50)]
         return claimAll(stores[index % 2]!, turned, instance)
       }),
@@ -352,7 +352,7 @@ export function claimingRules(rule: Rule): void {
     await applyAll(store, [settlement(after(parked), run), next])
   })
 
-  rule('the runs of a dead instance fill their slots until somebody ends them', async ({ store }) => {
+  rule('the runs of a dead instance fill their slots until they are ended', async ({ store }) => {
     await join(store, 'i', 'j')
     const slots = ['job:report']
     await running(store, 'a', { instance: 'i', slots })

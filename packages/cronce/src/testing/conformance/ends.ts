@@ -261,7 +261,7 @@ export function endRules(rule: Rule): void {
         await mayCommit.promise
       })
       await entered.promise
-      // Some stores let nobody else write meanwhile.
+      // Some stores let no other caller write meanwhile.
       const other = applyAll(store, [withFires(change(second), [skipped('t', NOON)])])
       const isWritten = await isDoneSoon(other)
       const between = await endsSince(store, begun)

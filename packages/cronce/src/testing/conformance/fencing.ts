@@ -89,7 +89,7 @@ export function fencingRules(rule: Rule): void {
     })
   }
 
-  rule('a run that nobody declared dead is live, although its lease has run out', async (bench) => {
+  rule('a run whose instance was not declared dead is live, although its lease has run out', async (bench) => {
     const { store, pass, eventually } = bench
     await store.beat(beat('i', { join: true, leaseMs: 20 }))
     const { run } = await running(store, 's', { instance: 'i' })

@@ -125,7 +125,7 @@ export function instanceRules(rule: Rule): void {
     assert.equal((await store.listInstances()).instances.length, 1)
   })
 
-  rule('a beat is told of all that are live or draining, also of those whose lease ran out', async (bench) => {
+  rule('a beat answers all that are live or draining, also those whose lease ran out', async (bench) => {
     const { store } = bench
     await join(store, 'live', 'draining', 'left', 'dead')
     await joinAndExpire(bench, 'expired')
@@ -196,7 +196,7 @@ export function instanceRules(rule: Rule): void {
     },
   )
 
-  rule('a lease that ran out is renewed by a beat, if nobody was faster', async (bench) => {
+  rule('a lease that ran out is renewed by a beat, unless a peer was faster', async (bench) => {
     const { store } = bench
     await joinAndExpire(bench, 'i')
     assert.equal((await store.beat(beat('i'))).alive, true)
@@ -235,14 +235,14 @@ export function instanceRules(rule: Rule): void {
     'set-back',
   )
 
-  rule('nobody is buried while the lease lasts', async ({ store }) => {
+  rule('no instance is declared dead while its lease lasts', async ({ store }) => {
     await join(store, 'i')
     const renewals = await renewalsOf(store, 'i')
     assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals, hint: false }), false)
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
-  rule('whoever let the lease run out is buried, and once is enough', async (bench) => {
+  rule('an instance whose lease ran out is declared dead, once', async (bench) => {
     const { store } = bench
     await joinAndExpire(bench, 'i')
     const renewals = await renewalsOf(store, 'i')
@@ -258,7 +258,7 @@ export function instanceRules(rule: Rule): void {
     assert.equal((await store.beat(beat('i'))).alive, false)
   })
 
-  rule('whoever has renewed since is not buried, neither by expiry nor by a hint', async (bench) => {
+  rule('an instance that has renewed since is not declared dead, neither by expiry nor by a hint', async (bench) => {
     const { store, pass, eventually } = bench
     await join(store, 'i')
     const seen = await renewalsOf(store, 'i')
@@ -329,7 +329,7 @@ export function instanceRules(rule: Rule): void {
       assert.equal(await store.mark({ kind: 'drain', instance: id, drain: true }), false, id)
   })
 
-  rule('a beat is told which open runs the store says it holds', async ({ store }) => {
+  rule('a beat answers the open runs that the instance holds', async ({ store }) => {
     await join(store, 'i', 'j')
     const a = await running(store, 'a', { instance: 'i', claim: 1 })
     const b = await running(store, 'b', { instance: 'i', claim: 2 })
@@ -364,7 +364,7 @@ export function instanceRules(rule: Rule): void {
     )
   })
 
-  rule('runs of a schedule that was removed are held by nobody', async ({ store }) => {
+  rule('runs of a schedule that was removed are held by no instance', async ({ store }) => {
     await join(store, 'i', 'dead', 'other')
     const first = await running(store, 'a', { instance: 'i' })
     const second = await running(store, 'b', { instance: 'dead' })
@@ -383,7 +383,7 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual(held.map(({ token }) => token).sort(), [first.run.token, second.run.token].sort())
   })
 
-  rule('a beat tells the version of the record of its own app', async ({ store }) => {
+  rule('a beat answers the version of the record of its app', async ({ store }) => {
     const versions = async (): Promise<number[]> => {
       const answers = [await store.beat(beat('i', { app: 'shop' })), await store.beat(beat('j', { app: 'mail' }))]
       return answers.map(({ chores }) => chores.appVersion)
@@ -416,7 +416,7 @@ export function instanceRules(rule: Rule): void {
   })
 
   rule(
-    'a run that is parked is held by nobody, no orphan when its instance dies, and open until it ends',
+    'a run that is parked is held by no instance, is not an orphan when its instance dies, and is open until it ends',
     async (bench) => {
       const { store } = bench
       await join(store, 'i', 'other')

@@ -49,7 +49,7 @@ export function instanceListRules(rule: Rule): void {
     assert.deepEqual(await listed(bench, { ids: [many[0]!] }), [many[0]], 'none is gone')
   })
 
-  rule('instances are found by their ids, whatever became of them', async (bench) => {
+  rule('instances are found by their ids, in whatever state they are', async (bench) => {
     const { store } = bench
     await join(store, 'live', 'dead', 'other')
     await bury(store, 'dead')

@@ -20,7 +20,7 @@ import {
   withFires,
 } from './samples.ts'
 
-/** Names that were somebody's bug once. Without U+0000, which some databases can't keep in a text. */
+/** Names that caused a bug before. Without U+0000, which some databases can't keep in a text. */
 const NAMES: readonly string[] = [
   "Robert'); DROP TABLE schedules;--",
   '"double" `back` \\ slash',

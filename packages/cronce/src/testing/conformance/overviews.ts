@@ -32,7 +32,7 @@ async function countsOf(store: Store, from = NOON - DAY_MS, to = LATER): Promise
 
 /** What a screen shows of many fires at once. */
 export function overviewRules(rule: Rule): void {
-  rule('the latest ends of several schedules are listed in one answer, so many of each', async ({ store }) => {
+  rule('the latest ends of several schedules are listed in one answer, up to a limit for each', async ({ store }) => {
     await join(store, 'i')
     const lines = [1, 2, 3].map((number) => endedLine('a', NOON + number * HOUR_MS, { number, expiresAt: LATER }))
     const range = missedRange('b', NOON, 10)

@@ -278,7 +278,7 @@ export function planningRules(rule: Rule): void {
     assert.deepEqual([ids(due), due.mineAt, due.othersAt], [[], at + 2 * HOUR_MS, at + HOUR_MS])
   })
 
-  rule("what the limit cuts off comes next, one's own and others', whoever filled it", async ({ store, now }) => {
+  rule("what the limit cuts off comes next, own and others', whichever filled it", async ({ store, now }) => {
     const at = await now()
     const names = apart(9)
     const [mine, others, fresh] = [names.slice(0, 4), names.slice(4, 8), names[8]!]
@@ -299,7 +299,11 @@ export function planningRules(rule: Rule): void {
     assert.deepEqual(await answer(their, 4), [4, at - 12 * MINUTE_MS, at - 1_000], "all of others' are answered")
     assert.deepEqual(await answer(their, 6), [6, at - 10 * MINUTE_MS, at - 1_000])
     const our = [{ job: JOB, buckets: bucketsOf(...others, fresh) }]
-    assert.deepEqual(await answer(our, 2), [2, at - 51 * MINUTE_MS, at - 12 * MINUTE_MS], "one's own fill the limit")
+    assert.deepEqual(
+      await answer(our, 2),
+      [2, at - 51 * MINUTE_MS, at - 12 * MINUTE_MS],
+      'own schedules fill the limit',
+    )
     assert.deepEqual(await answer(our, 5), [5, at - 1_000, at - 11 * MINUTE_MS])
     assert.deepEqual(await answer(our, 7), [7, at - 1_000, at + HOUR_MS])
   })

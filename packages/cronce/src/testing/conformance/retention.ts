@@ -234,14 +234,14 @@ export function retentionRules(rule: Rule): void {
       assert.deepEqual(await ids(), ['dead', 'left', 'silent'])
       await age(2 * HOUR_MS)
       await store.prune(MANY)
-      assert.deepEqual(await ids(), ['silent'], 'nobody declared that one dead')
+      assert.deepEqual(await ids(), ['silent'], 'that one was not declared dead')
       assert.equal((await store.beat(beat('dead'))).alive, false)
     },
     'age',
   )
 
   rule(
-    'an instance is not forgotten while it has runs that nobody has ended: they are found by it',
+    'an instance is not deleted while it has open runs: recovery finds them by it',
     async ({ store, age }) => {
       await join(store, 'dead')
       const { state, run } = await running(store, 's', { instance: 'dead' })

@@ -98,7 +98,7 @@ export function stepRules(rule: Rule): void {
     assert.equal((await store.listSteps(keyOf(first)))[0]?.result, 'mine')
   })
 
-  rule('a late end is accepted while nobody else has begun the step', async ({ store }) => {
+  rule('a late end is accepted while no other run has begun the step', async ({ store }) => {
     const [first, second] = await twoRuns(store, (run) => begin(store, run))
     assert.deepEqual(await end(store, first, 'late but sound'), { kind: 'applied' })
     assert.deepEqual(await begin(store, second, { rerun: true }), { kind: 'done', result: 'late but sound' })
@@ -230,7 +230,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await begin(store, run), { kind: 'stale' }, 'nor for its successor')
   })
 
-  rule('steps of a fire that nobody knows are refused', async ({ store }) => {
+  rule('steps of an unknown fire are refused', async ({ store }) => {
     await create(store, schedule('s'))
     const ghost = { schedule: 's', dueAt: NOON, nonce: '' }
     const answer = await store.step({ kind: 'begin', fire: ghost, step: 'a', token: '5', rerun: false })

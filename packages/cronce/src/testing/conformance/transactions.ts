@@ -340,7 +340,7 @@ export function transactionRules(rule: Rule): void {
       const { store } = bench
       await join(store, 'i')
       const wanted = { instance: 'i', slots: ['group:mail'] }
-      // Somebody had the place before: the store knows the limit.
+      // Another run had the place before: the store knows the limit.
       const { state, run } = await running(store, 'earlier', wanted)
       await applyAll(store, [settlement(state, run)])
       const [inside, beside] = [await create(store, schedule('a')), await create(store, schedule('b'))]

@@ -68,7 +68,7 @@ export function unknownRules(rule: Rule): void {
     assert.deepEqual([(await loadOne(store, 's'))?.version, (await firesOf(store)).length], [2, 2])
   })
 
-  rule("a change that comes after somebody else's is refused, with all its records", async ({ store }) => {
+  rule('a change that comes after another one is refused, with all its records', async ({ store }) => {
     await join(store, 'i', 'j')
     const state = await create(store, schedule('s'))
     const [late, fast] = [claim(state, { instance: 'i' }), claim(state, { instance: 'j', dueAt: NOON + HOUR_MS })]

@@ -30,7 +30,7 @@ function listenerOf(store: Store): { calls: number; readonly stop: () => void } 
 
 export function wakeRules(rule: Rule): void {
   rule(
-    'whoever watches is told when another opening writes with wake',
+    'watchers are woken when another opening writes with wake',
     async (bench) => {
       const other = await bench.open()
       const listener = listenerOf(bench.store)
@@ -42,7 +42,7 @@ export function wakeRules(rule: Rule): void {
   )
 
   rule(
-    'whoever watches is told when an instance is asked to drain',
+    'watchers are woken when an instance is asked to drain',
     async (bench) => {
       const other = await bench.open()
       await join(bench.store, 'i')
@@ -57,7 +57,7 @@ export function wakeRules(rule: Rule): void {
   )
 
   rule(
-    'whoever watches is told when an instance joins or leaves',
+    'watchers are woken when an instance joins or leaves',
     async (bench) => {
       const other = await bench.open()
       const listener = listenerOf(bench.store)
@@ -76,7 +76,7 @@ export function wakeRules(rule: Rule): void {
   )
 
   rule(
-    'whoever watches is told of a beat with wake',
+    'watchers are woken by a beat with wake',
     async (bench) => {
       const other = await bench.open()
       await join(other, 'i')
@@ -108,7 +108,7 @@ export function wakeRules(rule: Rule): void {
   )
 
   rule(
-    'a closed store tells nobody, and those that are open go on',
+    'a closed store wakes no watcher, and those that are open go on',
     async (bench) => {
       const [closing, other] = [await bench.open(), await bench.open()]
       const [deaf, listener] = [listenerOf(closing), listenerOf(bench.store)]

@@ -13,8 +13,9 @@ export async function connectorFor(url: string): Promise<Connect> {
   }
   const postgres = await loadPostgresJs()
   if (postgres !== null) return (timeoutMs) => connectPostgresJs(postgres, url, timeoutMs)
-  throw new StoreError('STORE_DRIVER_MISSING', 'There is no driver for PostgreSQL.', {
-    hint: 'Run npm install pg.',
+  const place = import.meta.dirname.replace(/[\\/]node_modules[\\/].*$/, '')
+  throw new StoreError('STORE_DRIVER_MISSING', `There is no driver for PostgreSQL: pg was looked for in ${place}.`, {
+    hint: 'Run npm install pg there; or, for a command, start it in the project that has pg: npx cronce.',
   })
 }
 

@@ -1,4 +1,5 @@
 import { StoreError } from '../../store-error.ts'
+import { isIdleEnd, sqlStateOf } from '../errors.ts'
 import type { Connection, Query, Row } from './connection.ts'
 
 /** What we use of a client of `pg`. */
@@ -9,9 +10,9 @@ export interface PgClient {
   connect(): Promise<unknown>
   query(query: string | PgQuery): Promise<PgResult | PgResult[]>
   end(): Promise<void>
-  on(event: 'error' | 'end', listener: () => void): unknown
+  on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown
-  off(event: 'error' | 'end', listener: () => void): unknown
+  off(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   ref?(): void
   unref?(): void
 }
@@ -40,13 +41,20 @@ export async function connectPg(Client: PgClientClass, config: object, timeoutMs
     connectionTimeoutMillis: Math.max(1, Math.ceil(timeoutMs)),
   })
   const connection = pgConnection(client)
+  const begunAt = performance.now()
   try {
     await client.connect()
   } catch (error) {
     connection.destroy()
+    // pg says that the connection ended, and not that it was our own limit that ended it.
+    if (sqlStateOf(error) === null && performance.now() - begunAt >= timeoutMs) throw noAnswer(timeoutMs, error)
     throw error
   }
   return connection
+}
+
+function noAnswer(timeoutMs: number, cause: unknown): Error {
+  return new Error(`no answer within ${Math.round(timeoutMs)} ms, the limit that timeoutMs sets`, { cause })
 }
 
 /** `detach` takes our listeners away from a client that goes back to somebody else's pool. */
@@ -99,6 +107,22 @@ export function pgConnection(client: PgClient): Connection & { detach(): void } 
 
 async function begin<Value>(client: PgClient, work: (tx: unknown) => Promise<Value>): Promise<Value> {
   await client.query('begin')
+  // The server says why it ends an idle session while nothing is asked of it; what is asked next only fails.
+  let reason: unknown
+  const listen = (error: unknown): void => {
+    if (isIdleEnd(error)) reason = error
+  }
+  client.on('error', listen)
+  try {
+    return await finish(client, work)
+  } catch (error) {
+    throw reason ?? error
+  } finally {
+    client.off('error', listen)
+  }
+}
+
+async function finish<Value>(client: PgClient, work: (tx: unknown) => Promise<Value>): Promise<Value> {
   let value: Value
   try {
     value = await work(client)

@@ -9,19 +9,30 @@ $cronce$;
 
 -- What most fires need, on typed columns: many schedules at once, each with its key, the version it was decided on, and what changes.
 -- A schedule that does not qualify is left out, and its change is judged by the general statement. Keys come in order, so that two
--- transactions do not wait for each other in a circle; none waits long.
+-- transactions do not wait for each other in a circle; none waits long. The lists become arrays that are named after their columns,
+-- and n is the place of a schedule in them: to unnest a dozen arrays would copy each of them into rows first.
 
 create function {schema}._claim_1(
-  _namespace text, _header text, _keys text, _versions text, _not_before text, _wake_at text, _next_at text, _planned_to text, _tokens text,
-  _fired text, _due_at text, _token text, _started_at text
+  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text,
+  _planned_to_list text, _tokens_list text, _fired_list text, _due_at_list text, _token_list text, _started_at_list text
 ) returns text {hasty}
 as $cronce$
 declare
   _at record;
   _head record;
   _claimant record;
-  _every bigint[] := _keys::bigint[];
-  _count integer := cardinality(_every);
+  _key bigint[] := _key_list::bigint[];
+  _count integer := cardinality(_key);
+  _version bigint[] := {schema}._column(_version_list, _count);
+  _not_before bigint[] := {schema}._column(_not_before_list, _count);
+  _wake_at bigint[] := {schema}._column(_wake_at_list, _count);
+  _next_at bigint[] := {schema}._column(_next_at_list, _count);
+  _planned_to bigint[] := {schema}._column(_planned_to_list, _count);
+  _tokens bigint[] := {schema}._column(_tokens_list, _count);
+  _fired bigint[] := {schema}._column(_fired_list, _count);
+  _due_at bigint[] := {schema}._column(_due_at_list, _count);
+  _token bigint[] := {schema}._column(_token_list, _count);
+  _started_at bigint[] := {schema}._column(_started_at_list, _count);
   _id bigint;
   _claimed bigint[];
   _kept bigint[];
@@ -35,16 +46,12 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set wake_at = u.wake_at, next_at = u.next_at, planned_to = u.planned_to, tokens = u.tokens, fired = u.fired,
-             due_at = u.due_at, token = u.token, claim = _head.claim, started_at = u.started_at, version = c.version + 1,
+         set wake_at = _wake_at[n], next_at = _next_at[n], planned_to = _planned_to[n], tokens = _tokens[n], fired = _fired[n],
+             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], version = c.version + 1,
              runner = _claimant.number
-        from unnest(
-               _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_wake_at, _count),
-               {schema}._column(_next_at, _count), {schema}._column(_planned_to, _count), {schema}._column(_tokens, _count),
-               {schema}._column(_fired, _count), {schema}._column(_due_at, _count), {schema}._column(_token, _count), {schema}._column(_started_at, _count)
-             ) as u (key, version, not_before, wake_at, next_at, planned_to, tokens, fired, due_at, token, started_at)
-       where c.key = u.key and c.version = u.version and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
-         and u.due_at > greatest(c.mark, c.due_at) and u.not_before <= _at.now
+        from generate_series(1, _count) as n
+       where c.key = _key[n] and c.version = _version[n] and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
+         and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now
       returning c.key
     )
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -60,16 +67,31 @@ end
 $cronce$;
 
 create function {schema}._settle_1(
-  _namespace text, _header text, _keys text, _versions text, _not_before text, _numbers text, _failed_in_row text, _last_due text,
-  _last_ok_due text, _last_ok_at text, _started_at text, _leads text, _ended_at text, _expires_at text, _reasons text, _tenants text, _more text
+  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _number_list text, _failed_in_row_list text,
+  _last_due_list text, _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text,
+  _expires_at_list text, _reason_list text, _tenant_list text, _more_list text
 ) returns text {hasty}
 as $cronce$
 declare
   _at record;
   _head record;
   _space integer;
-  _every bigint[] := _keys::bigint[];
-  _count integer := cardinality(_every);
+  _key bigint[] := _key_list::bigint[];
+  _count integer := cardinality(_key);
+  _version bigint[] := {schema}._column(_version_list, _count);
+  _not_before bigint[] := {schema}._column(_not_before_list, _count);
+  _number bigint[] := {schema}._column(_number_list, _count);
+  _failed_in_row bigint[] := {schema}._column(_failed_in_row_list, _count);
+  _last_due bigint[] := {schema}._column(_last_due_list, _count);
+  _last_ok_due bigint[] := {schema}._column(_last_ok_due_list, _count);
+  _last_ok_at bigint[] := {schema}._column(_last_ok_at_list, _count);
+  _started_at bigint[] := {schema}._column(_started_at_list, _count);
+  _lead bigint[] := {schema}._column(_lead_list, _count);
+  _ended_at bigint[] := {schema}._column(_ended_at_list, _count);
+  _expires_at bigint[] := {schema}._column(_expires_at_list, _count);
+  _reason bigint[] := {schema}._column(_reason_list, _count);
+  _tenant text[] := _tenant_list::text[];
+  _more text[] := _more_list::text[];
   _runner integer;
   _settled bigint[];
   _kept bigint[];
@@ -82,31 +104,23 @@ begin
     select r.number into _runner from {schema}._runners r where r.namespace = _namespace and r.instance = _head.instance;
     with moved as (
       update {schema}._clocks c
-         set version = c.version + 1, runner = 0, failed_in_row = u.failed_in_row, ended = u.number, last_due = u.last_due,
-             last_ok_due = u.last_ok_due, last_ok_at = u.last_ok_at
-        from unnest(
-               _every, {schema}._column(_versions, _count), {schema}._column(_not_before, _count), {schema}._column(_numbers, _count),
-               {schema}._column(_failed_in_row, _count), {schema}._column(_last_due, _count), {schema}._column(_last_ok_due, _count),
-               {schema}._column(_last_ok_at, _count), {schema}._column(_started_at, _count), {schema}._column(_leads, _count), {schema}._column(_ended_at, _count),
-               {schema}._column(_expires_at, _count), {schema}._column(_reasons, _count), _tenants::text[], _more::text[]
-             ) as u (
-               key, version, not_before, number, failed_in_row, last_due, last_ok_due, last_ok_at, started_at, lead, ended_at, expires_at,
-               reason, tenant, more
-             )
-       where c.key = u.key and c.version = u.version and c.runner = _runner and c.more = '' and c.format = {format}
-         and u.not_before <= _at.now
-      returning c.key, c.due_at, c.token, c.job, u.number, u.started_at, u.lead, u.ended_at, u.expires_at, u.reason, u.tenant, u.more
+         set version = c.version + 1, runner = 0, failed_in_row = _failed_in_row[n], ended = _number[n], last_due = _last_due[n],
+             last_ok_due = _last_ok_due[n], last_ok_at = _last_ok_at[n]
+        from generate_series(1, _count) as n
+       where c.key = _key[n] and c.version = _version[n] and c.runner = _runner and c.more = '' and c.format = {format}
+         and _not_before[n] <= _at.now
+      returning n, c.key, c.due_at, c.token, c.job
     ),
     written as (
       insert into {schema}._history
         (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
-      select m.key, m.due_at, m.number, m.token, m.started_at, m.ended_at, m.expires_at, _space, m.job, _runner, m.reason, m.lead, true, '',
-             coalesce(m.tenant, ''), coalesce(m.more, '')
+      select m.key, m.due_at, _number[m.n], m.token, _started_at[m.n], _ended_at[m.n], _expires_at[m.n], _space, m.job, _runner,
+             _reason[m.n], _lead[m.n], true, '', coalesce(_tenant[m.n], ''), coalesce(_more[m.n], '')
         from moved m
     ),
     counted as (
       insert into {schema}._counts as n (space, hour, outcome, backend, fires)
-      select _space, m.due_at - ((m.due_at % 3600000) + 3600000) % 3600000, (m.reason - 1) / {each}, pg_backend_pid(), count(*)
+      select _space, m.due_at - ((m.due_at % 3600000) + 3600000) % 3600000, (_reason[m.n] - 1) / {each}, pg_backend_pid(), count(*)
         from moved m
        group by 2, 3
        order by 2, 3

@@ -153,15 +153,22 @@ select exists (
 $cronce$;
 
 -- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not. `_settled`: keys
--- whose runs this transaction has ended, which most often are just those of one claim.
-create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language sql
+-- whose runs this transaction has ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
+create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language plpgsql
 as $cronce$
-with gone as (
-  delete from {schema}._claims c
-   where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
-  returning c.id
-)
-select coalesce(array_agg(c.id), '{}') from {schema}._claims c where c.id = any (_ids) and not exists (select from gone g where g.id = c.id)
+declare
+  _kept bigint[];
+begin
+  with gone as (
+    delete from {schema}._claims c
+     where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+    returning c.id
+  )
+  select coalesce(array_agg(c.id), '{}') into _kept
+    from {schema}._claims c
+   where c.id = any (_ids) and not exists (select from gone g where g.id = c.id);
+  return _kept;
+end
 $cronce$;
 
 -- A line as lists answer it, with the notes of its run.

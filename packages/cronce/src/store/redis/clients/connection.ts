@@ -9,7 +9,7 @@ export interface Connection {
   onMessage(listener: (channel: string, payload: string) => void): void
   /** Called once, when it is over, for whatever reason. */
   onLost(listener: () => void): void
-  /** At once, also if nobody answers at the other end. */
+  /** At once, also if the other end does not answer. */
   destroy(): void
 }
 
@@ -17,7 +17,7 @@ export type PubSub = 'sharded' | 'plain'
 
 export interface ConnectLimits {
   readonly timeoutMs: number
-  /** Nobody wants it any more. */
+  /** It is no longer needed. */
   readonly signal: AbortSignal
 }
 
@@ -34,8 +34,8 @@ export interface Connector {
 export const KEEP_ALIVE_MS = 5_000
 
 /**
- * What `opening` comes to, unless it takes too long or nobody wants it any more: then `destroy` ends it. Whatever it does later
- * is nobody's concern.
+ * What `opening` comes to, unless it takes too long or is no longer needed: then `destroy` ends it. Whatever it does later
+ * is ignored.
  */
 export async function opened<Value>(
   opening: Promise<Value>,

@@ -163,7 +163,7 @@ class IoredisConnection implements Connection {
 
   constructor(client: IoredisClient) {
     this.#client = client
-    // One that nobody listens to would be written to the console.
+    // ioredis writes an error without a listener to the console.
     client.on('error', (error: unknown) => {
       this.firstError ??= error
       // It may have lost count of its answers.

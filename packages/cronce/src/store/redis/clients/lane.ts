@@ -8,13 +8,13 @@ const SHORTEST_TRY_MS = 1_000
 
 /**
  * How long to wait before the next try: at first little, then about a tenth of the time that the server has been away, so that
- * a restart is over when it is over, and an outage costs nobody much. Never the same for all.
+ * a restart is over when it is over, and an outage costs little. Never the same for all.
  */
 export function pauseAfter(awayMs: number): number {
   return Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS + awayMs / 10) * (0.5 + Math.random() / 2)
 }
 
-/** Ends early when nobody wants to go on, and keeps no process from ending. */
+/** Ends early when no call waits any more, and keeps no process from ending. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -40,7 +40,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-/** The connection that commands to one server go by. There is one as soon as somebody wants it, and again after a loss. */
+/** The connection for commands to one server. It is opened by the first call, and again after a loss. */
 export class Lane {
   readonly #options: LaneOptions
   readonly #waiters = new Set<Waiter>()
@@ -68,9 +68,9 @@ export class Lane {
     const { name, timeoutMs } = this.#options
     if (this.isClosed) return Promise.reject(closed(name, true))
     return new Promise((resolve, reject) => {
-      // It keeps the process from ending while somebody waits.
+      // It keeps the process from ending while a call waits.
       const timer = setTimeout(
-        // After a blocked event loop there may be one that nobody has heard of yet.
+        // After a blocked event loop there may be one whose event is still pending.
         () => setImmediate(() => waiter.reject(unreachable(name, this.#lastError, timeoutMs))),
         Math.max(0, endsAt - performance.now()),
       )
@@ -108,7 +108,7 @@ export class Lane {
     this.#wire = null
   }
 
-  /** Until it works, or nobody waits for it any more. */
+  /** Until it works, or no call waits for it any more. */
   async #tryToOpen(): Promise<void> {
     this.#isOpening = true
     while (this.#waiters.size > 0) {

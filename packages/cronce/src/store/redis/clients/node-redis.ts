@@ -143,7 +143,7 @@ class NodeRedisConnection implements Connection {
 
   constructor(client: NodeRedisClient) {
     this.#client = client
-    // One that nobody listens to would end the process.
+    // An error without a listener would end the process.
     client.on('error', (error: unknown) => {
       this.firstError ??= error
       this.destroy()

@@ -21,7 +21,7 @@ export interface SessionOptions {
 /** See `Session`. It never keeps a process from ending. */
 export class OwnSession implements Session {
   readonly #options: SessionOptions
-  /** By slot: one, but for a cluster in which somebody listens to channels of several. */
+  /** By slot: one, except in a cluster where callers listen to channels of several. */
   readonly #lines = new Map<number, Line>()
   readonly #changes = new Set<(change: Change) => void>()
   #kind: PubSub
@@ -213,7 +213,7 @@ class Line {
   }
 
   /**
-   * Subscribe to what somebody wants to hear, and to nothing else. One after the other: a client that is asked for a channel
+   * Subscribe to the channels that have a listener, and to no others. One after the other: a client that is asked for a channel
    * while it is about to leave it takes itself to be there.
    */
   #reconcile(connection: Connection): Promise<void> {
@@ -246,7 +246,7 @@ class Line {
   }
 }
 
-/** Connections don't keep a process from ending, but whoever waits for the first does: it may have nothing else to do. */
+/** Connections don't keep a process from ending, but waiting for the first one does: the process may have nothing else to do. */
 async function keepingProcess(promise: Promise<void>): Promise<void> {
   const timer = setInterval(() => {}, 60_000)
   await promise

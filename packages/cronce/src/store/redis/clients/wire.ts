@@ -31,7 +31,7 @@ export class Wire {
     return this.connection.send(command, args)
   }
 
-  /** Somebody uses it until they call `leave`. */
+  /** In use until the caller calls `leave`. */
   enter(): void {
     this.#inFlight++
   }
@@ -41,14 +41,14 @@ export class Wire {
     if (this.#isRetired && this.#inFlight === 0) this.connection.destroy()
   }
 
-  /** Nobody new uses it. What is on its way still gets its answer. */
+  /** No new call uses it. What is on its way still gets its answer. */
   retire(): void {
     this.#isRetired = true
     if (this.#inFlight === 0) this.connection.destroy()
   }
 
   /**
-   * The server did not know this script when it came to our command of this number. Answers come in order: whoever was sent
+   * The server did not know this script when it came to our command of this number. Answers come in order: commands that were sent
    * before the script was loaded only has to try again.
    */
   load(script: Script, number: number): Promise<unknown> {

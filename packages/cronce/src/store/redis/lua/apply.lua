@@ -79,7 +79,7 @@ end
 -- x and fire (exists), f and slot (full); or one for all: n (not live), h (claims are held, or the
 -- app's record has another version).
 local TRIM_MOST = 200
--- A fire that ended later than its number says (the clock was set back), or ahead of its time, is passed over, up to so many.
+-- A fire that ended later than its number says (the clock was set back), or ahead of its time, is passed over, up to a limit.
 local TRIM_LOOKS = 1000
 
 local at = 8

@@ -9,7 +9,7 @@ return answer(lines)
 -- script: due
 -- uses: keys moment line
 -- ARGV: epoch, patience, how far to look ahead in own buckets, how many, and for each job its name and its buckets. Answers when the next of
--- one's own and of the others is due ('' for never), then for each schedule: member, line, ''.
+-- own and of the others is due ('' for never), then for each schedule: member, line, ''.
 --
 -- Within a job, what is due is looked through from the longest waiting on, in bites: what is another instance's turn is passed over. A look
 -- that would go on for too long says that there may be more in a moment; one that has found enough goes on a little, for when the next are due.

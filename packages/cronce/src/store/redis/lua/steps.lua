@@ -43,7 +43,7 @@ return answer(lines)
 
 -- script: annotate
 -- uses: keys moment line
--- ARGV: epoch, and for each note member, token and what is told. Answers the tokens that were refused.
+-- ARGV: epoch, and for each note member, token and text. Answers the tokens that were refused.
 local stale = {}
 for n = 2, #ARGV, 3 do
   if find_live_run(ARGV[n], ARGV[n + 1]) then
