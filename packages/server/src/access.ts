@@ -21,7 +21,7 @@ export type Access = (request: Request) => Decision | Promise<Decision>
 
 /** Tokens that the API accepts, and what each may do. */
 export interface BearerTokens {
-  /** Tokens that see `/metrics` and `/metrics/fleet` only: for Prometheus. */
+  /** Tokens for `/metrics` and `/metrics/fleet` only, for Prometheus. */
   readonly metrics?: string | readonly string[] | undefined
   /** Tokens that may look. */
   readonly read?: string | readonly string[] | undefined
@@ -39,7 +39,7 @@ export function bearerAccess(tokens: BearerTokens): Access {
   const metrics = readTokens('metrics', tokens.metrics)
   if (operate.length + read.length + metrics.length === 0) {
     throw new CronceError('OPTION_INVALID', 'No token was given, so every request would be refused.', {
-      hint: 'Set read or operate to a token: openssl rand -hex 32 makes one.',
+      hint: 'Set read, operate or metrics to a token: openssl rand -hex 32 makes one.',
     })
   }
   return (request): Decision => {

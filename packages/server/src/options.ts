@@ -27,7 +27,7 @@ export interface HandlerOptions {
   readonly streamsPerPrincipal?: number | undefined
   /** A condition of `/readyz` besides the store and the instance. @default none */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
-  /** Of `/metrics` and `/metrics/fleet`; `false`: nothing is counted and neither is answered. @default { maxJobs: 100 } */
+  /** Options of `/metrics` and `/metrics/fleet`. `false`: the handler measures nothing and has neither path. @default { maxJobs: 100 } */
   readonly metrics?: MetricsOptions | false | undefined
   /**
    * How deliveries to `POST /api/v1/fires` are authenticated: the options of `app.handleFire`.
