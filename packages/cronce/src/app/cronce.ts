@@ -60,7 +60,7 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
   ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
   /** Something around every run, the first one outermost. Before `start()`. */
   use(middleware: Middleware<Tx>): this
-  /** Be told what happens here. `'*'` for everything. Returns how to stop. */
+  /** Listen to the events of this process; `'*'`: all of them. Returns a function that stops listening. */
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
   /**
    * Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them.

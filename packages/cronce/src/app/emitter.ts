@@ -14,7 +14,7 @@ export type Listener<Type extends EventType | '*'> = (
   event: Type extends EventType ? EventOf<Type> : CronceEvent,
 ) => void
 
-/** Synchronous, in the order of listening. A listener that throws is told about and hurts nobody else. */
+/** Calls listeners synchronously, in the order of registration. If one throws, `onThrow` gets the error and the others still run. */
 export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): Emitter {
   const listeners: Listeners = new Map()
   const observers: Listeners = new Map()

@@ -94,7 +94,7 @@ export class Instance<Tx = unknown> {
   async #tick(options: LookOptions = this.#core.settings): Promise<number> {
     // What is due: claim/looks.ts, claim/look.ts, claim/buckets.ts, store.due.
     const look = await this.#looks.begin(options)
-    // What becomes of it: claim/decide-due.ts, policy/plan/advance.ts.
+    // Decides what to do with it: claim/decide-due.ts, policy/plan/advance.ts.
     const claim = await this.#decider.claim(look)
     // Written by compare-and-set, and started: claim/claims.ts, claim/send-claim.ts, store.apply.
     const results = await this.#claims.send(claim, look)
@@ -150,7 +150,7 @@ export class Instance<Tx = unknown> {
         // A limit may have been used up by a run of our own that has ended since: only a look with none under way tells.
         const isAlone = core.runs.size === 0
         if (isAlone) core.fullLimits.clear()
-        // There may be no peer to run what is theirs, and this instance will not be here when that turns out.
+        // Also run the fires of peers: there may be no peer, and this instance stops before it could notice.
         const waitMs = await this.#tick({ patienceMs: 0, isLast: true })
         if (waitMs === 0) continue
         if (isAlone && core.runs.size === 0) break
@@ -228,7 +228,7 @@ export class Instance<Tx = unknown> {
     const core = this.#core
     // What was given up is yet to be handed back: left behind, it would count as a crash.
     await this.#within(LEAVE_MS, this.quiet())
-    // The loops end first: a renewal that crosses the farewell would be told that this instance is over.
+    // Stop the loops first: the store would answer a renewal that crosses the leave as if this instance had been declared dead.
     core.stop()
     this.#unwatch()
     for (const alarm of [core.claimAlarm, core.beatAlarm, core.keepAlarm, core.trustAlarm]) alarm.ring()

@@ -15,7 +15,7 @@ export interface EngineParts<Tx = unknown> {
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
-  /** A new id that nobody else has. */
+  /** Returns a new unique id. */
   readonly newId: () => string
   readonly emit: (event: CronceEvent) => void
   /** Whether events of this type are listened to. */
@@ -78,12 +78,12 @@ export interface RunHandle<Tx = unknown> {
   transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
   progress(fraction: number, message: string | null): void
   log(level: LogLine['level'], message: string): void
-  /** Unless the handler throws, the run does not end with it: it is parked for so long. */
+  /** Parks the run for `ms` when the handler returns, instead of ending it. Has no effect if the handler throws. */
   park(ms: number): void
   readonly lease: RunLease
 }
 
-/** For whoever does a run's work outside of this process, and must end by itself should this process be paused. */
+/** For code that does a run's work outside of this process, and must stop by itself if this process is suspended. */
 export interface RunLease {
   left(): LeaseLeft
   /** Call this whenever that has changed, while the run is this instance's. Returns how to end it. */

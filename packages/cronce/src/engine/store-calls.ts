@@ -11,8 +11,8 @@ type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed
 }
 
 /**
- * A call to the store with a deadline. A call that throws or gets no answer in time has an unknown outcome, and whoever made
- * it finds out by reading; an answer that comes after all is not looked at.
+ * A call to the store with a deadline. If it throws or gets no answer in time, its outcome is unknown, and the caller finds out by
+ * reading. A late answer is ignored.
  */
 export async function callStore<Answer>(
   core: Caller,
@@ -33,7 +33,7 @@ export async function callStore<Answer>(
   } finally {
     deadline.end()
     if (isMeasured) for (const meter of meters) meter.storeCalled(operation, clock.mono() - sentAt, isFailed)
-    // Whoever looks at this answer later would be wrong to believe it.
+    // The caller already treats the outcome as unknown; ignore a late answer.
     answer.catch(() => {})
   }
 }
@@ -88,7 +88,7 @@ function storeSilent(operation: string): CronceError {
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
-/** Until it works or `giveUp` says so; each failure is told. Pauses grow to five seconds, with jitter. */
+/** Repeats the call until it succeeds or `giveUp` returns true, and reports each failure. Pauses grow to five seconds, with jitter. */
 export async function persist<Answer>(
   core: Caller,
   operation: string,
@@ -105,7 +105,7 @@ export async function persist<Answer>(
       const pauseMs = pauseAfter(failures, core.parts.random)
       core.storeFailed(operation, describeError(error), pauseMs)
       await core.parts.clock.sleep(pauseMs, core.stopped)
-      // Whoever is stopped meanwhile must not join once more, for one.
+      // An instance that was stopped meanwhile must not, for example, join again.
       if (giveUp()) throw error
     }
   }

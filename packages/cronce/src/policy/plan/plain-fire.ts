@@ -264,7 +264,7 @@ class PlainSettlement implements Decision {
   }
 }
 
-/** The fire has nothing of its own: input, policy and tenant are the schedule's, nobody asked for it, and it was not late. */
+/** The fire has no data of its own: input, policy and tenant are the schedule's, it was not requested, and it was not late. */
 function isOfSchedule({ own, asked, tenant, run }: RunningFire): boolean {
   return own === null && asked === undefined && tenant === undefined && run.cause === undefined
 }
