@@ -34,6 +34,15 @@ export interface StopOptions {
   readonly graceMs: number
 }
 
+/** What one instance is doing at a moment. */
+export interface InstanceLoad {
+  /** One entry for each open run, of whatever kind. */
+  readonly jobs: readonly string[]
+  readonly concurrency: number
+  /** How far the wall clock here is ahead of the store's. */
+  readonly clockOffsetMs: number
+}
+
 /** Longest wait for the last settlements before this instance leaves. */
 const LEAVE_MS = 5_000
 
@@ -114,6 +123,13 @@ export class Instance<Tx = unknown> {
     return records
       .filter(({ job }) => !isExclusive(job))
       .map(({ job, schedule }) => (job === SLOT_JOB ? schedule : job))
+  }
+
+  /** What this instance is doing, for gauges. */
+  get load(): InstanceLoad {
+    const { runs, time, settings } = this.#core
+    const jobs = runs.all().map(({ started }) => started.record.job)
+    return { jobs, concurrency: settings.concurrency, clockOffsetMs: time.wallOffsetMs() }
   }
 
   /** Joins and starts. Resolves once this instance is live and its declarations are written, if they are to be. */

@@ -1,11 +1,13 @@
 import { CronceError } from '../errors.ts'
+import type { Change } from '../model/change.ts'
+import type { Applied, ApplyOptions } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { WAIT_ENDED } from './wait-ended.ts'
 
 /** Of whatever kind the store's transactions are. */
 type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed'> & {
-  readonly parts: Pick<Core['parts'], 'clock' | 'random'>
+  readonly parts: Pick<Core['parts'], 'clock' | 'random' | 'meters'>
 }
 
 /**
@@ -18,15 +20,37 @@ export async function callStore<Answer>(
   call: () => Promise<Answer>,
   deadlineMs = core.settings.storeDeadlineMs,
 ): Promise<Answer> {
+  const { clock, meters } = core.parts
+  const isMeasured = meters.length > 0
+  const sentAt = isMeasured ? clock.mono() : 0
+  let isFailed = true
   const answer = call()
   const deadline = storeDeadline(core, operation, deadlineMs)
   try {
-    return await Promise.race([answer, deadline.passed])
+    const answered = await Promise.race([answer, deadline.passed])
+    isFailed = false
+    return answered
   } finally {
     deadline.end()
+    if (isMeasured) for (const meter of meters) meter.storeCalled(operation, clock.mono() - sentAt, isFailed)
     // The caller already treats the outcome as unknown; ignore a late answer.
     answer.catch(() => {})
   }
+}
+
+/** Writes changes, with a deadline. Throws when the store does. */
+export async function applyChanges(
+  core: Core,
+  operation: string,
+  changes: readonly Change[],
+  options?: ApplyOptions<unknown>,
+): Promise<Applied> {
+  const applied = await callStore(core, operation, () => core.parts.store.apply(changes, options))
+  const { meters } = core.parts
+  if (meters.length === 0) return applied
+  const count = applied.results.filter(({ kind }) => kind === 'conflict').length
+  if (count > 0) for (const meter of meters) meter.conflicted(operation, count)
+  return applied
 }
 
 /** The longest wait for an answer, which does not count while it is paused. */
