@@ -85,21 +85,9 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
         void task.start()
         return seen
       }
-      const keeper = second.createTask(EACH_SECOND, work, { name: 'warmup', logger })
-      void keeper.start()
-      await until(
-        async () => (await client.instances.list()).some(({ jobs }) => jobs.includes('warmup')),
-        'it is there',
-      )
-      const seen = warmUp(first)
-      await until(() => seen.length > 0, 'one process has used it up')
-      assert.equal(await state(), 'active', 'the other one goes on')
-      void keeper.destroy()
-      await until(
-        async () => (await client.instances.list()).every(({ state: now }) => now !== 'live'),
-        'both have left',
-      )
-      const last = warmUp(second)
+      // Which process gets the first slot is not known: the other one goes on with the next.
+      const seen = [warmUp(first), warmUp(second)]
+      await until(() => seen.flat().length === 2, 'both processes have used it up')
       await until(async () => (await state()) === 'finished', 'it is finished')
       const count = dates.length
       await sleep(2_500)
@@ -107,8 +95,8 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
       const again = warmUp(first)
       await until(() => again.length > 0, 'it ran again')
       assert.deepEqual(
-        [...last, ...again].map((event) => event.split(' ')[0]),
-        ['execution:maxReached', 'execution:maxReached'],
+        [...seen.flat(), ...again].map((event) => event.split(' ')[0]),
+        Array.from({ length: 3 }, () => 'execution:maxReached'),
       )
       const { items } = await client.fires.list({ schedule: 'warmup' })
       assert.deepEqual([...new Set(items.map(({ state: outcome }) => outcome))], ['succeeded'])
