@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { type Cronce, cronce } from 'cronce'
 import { ask } from './cronce.ts'
 
-/** Mistakes on the command line: each is told with its fix. */
+/** Mistakes on the command line: each is reported with its fix. */
 
 let folder: string
 let store: string
@@ -57,7 +57,7 @@ const CASES: readonly (readonly [line: string, told: RegExp])[] = [
   ['schedule pause billing', /hint: Write cronce pause NAME\./],
 ]
 
-test(`each of ${CASES.length} mistakes on the command line is told with its fix`, async () => {
+test(`each of ${CASES.length} mistakes on the command line is reported with its fix`, async () => {
   for (const [line, told] of CASES) {
     const { status, stderr } = await say(...line.split(' '))
     assert.equal(status, 2, `${line}\n${stderr}`)

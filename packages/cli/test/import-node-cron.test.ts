@@ -241,7 +241,7 @@ test('a name counts wherever it stands: in a variable with the options, beside a
     assert.deepEqual([action, why], ['by-hand', 'several tasks share its options: each needs a name of its own'])
 })
 
-test('what a fleet reads differently is told: maxExecutions, noOverlap, two copies of node-cron', async (context) => {
+test('what a fleet reads differently is reported: maxExecutions, noOverlap, two copies of node-cron', async (context) => {
   const warmup =
     "cron.schedule('* * * * *', warmUp, { name: 'warmup', distributed: true, maxExecutions: 1, noOverlap: true })"
   const files = {

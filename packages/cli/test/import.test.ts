@@ -134,7 +134,7 @@ describe('cronce import crontab', () => {
     assert.doesNotMatch(about, /runs on (one|any) server/)
   })
 
-  test('a line under another PATH is told with what differs, and --join makes one job of it', async (context) => {
+  test('a line under another PATH is reported with what differs, and --join makes one job of it', async (context) => {
     const cwd = folder(context)
     writeFileSync(join(cwd, 'web-1.txt'), 'PATH=/bin\n0 3 * * * backup\n')
     writeFileSync(join(cwd, 'web-2.txt'), 'PATH=/usr/bin\nSHELL=/bin/bash\n0 3 * * * backup\n')
@@ -155,7 +155,7 @@ describe('cronce import crontab', () => {
     assert.ok(joined.told.includes('backup runs on one server'))
   })
 
-  test('a file that package.json makes CommonJS is told, and how it loads', async (context) => {
+  test('a file that package.json makes CommonJS is reported, and how it loads', async (context) => {
     const cwd = folder(context)
     writeFileSync(join(cwd, 'package.json'), '{ "type": "commonjs" }')
     const call = (out: string) => ask(['import', 'crontab', '--out', out], UTC, { cwd, input: '0 3 * * * backup\n' })

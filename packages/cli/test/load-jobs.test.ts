@@ -163,7 +163,7 @@ test('all jobs of a file that are wrong are told', async (context) => {
   )
 })
 
-test('how many jobs a function declares is known, and what never ends is told', async (context) => {
+test('how many jobs a function declares is known, and what never ends is reported', async (context) => {
   const folder = scratch(context)
   const load = async (name: string, text: string) => {
     writeFileSync(join(folder, name), text)

@@ -31,7 +31,7 @@ const CASES: readonly (readonly [args: readonly string[], env: Record<string, st
   [['list', '--store', 'postgres://127.0.0.1:1/x'], {}, /can't be reached: (?!.*The store is from)/],
 ]
 
-test(`each of ${CASES.length} mistakes about a store is told with its fix and its origin`, async () => {
+test(`each of ${CASES.length} mistakes about a store is reported with its fix and its origin`, async () => {
   for (const [args, env, told] of CASES) {
     const { status, stderr } = await ask([...args], env)
     assert.notEqual(status, 0)

@@ -219,7 +219,7 @@ function instancesWords(
 ): string {
   if (instances.length === 0 && isOfExec(schedule)) return 'the host that calls cronce exec'
   if (instances.length === 0 && schedule.on !== null) return `${missingWords(schedule, all)}: its fires wait`
-  if (schedule.job === SLOT_JOB) return 'the process of node-cron that is told to run the slot'
+  if (schedule.job === SLOT_JOB) return 'the node-cron process that claims the slot'
   if (instances.length === 0) return 'no live instance knows its job: it will not run'
   const hosts = new Set(instances.map(({ host }) => host))
   const shown = [...hosts].slice(0, 5).join(', ')

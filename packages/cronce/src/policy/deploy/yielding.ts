@@ -1,14 +1,11 @@
 import type { InstanceRecord } from '../../model/instance.ts'
-import { ending } from '../../model/outcome.ts'
 import { type Instant, MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
-import { endFire } from '../fires.ts'
-import { type DefineWish, define, refuseTaking } from '../operate/define.ts'
+import { type DefineWish, define, endWaiting, refuseTaking } from '../operate/define.ts'
 import { missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
-import { isRunning } from '../records.ts'
 import { isRefusal } from '../refusals.ts'
 import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
 
@@ -94,11 +91,6 @@ function retireBeside(draft: Draft, name: string, by: By): void {
   endWaiting(draft)
   const stretch: Retirement = { from: now, to: null, cause: 'renamed', ...by, renamedTo: name }
   set(draft, { retiredAt: now, retirements: retiredAnew(draft.state, stretch) })
-}
-
-function endWaiting(draft: Draft): void {
-  for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
-  set(draft, { backfills: [] })
 }
 
 function retiredAnew({ retirements = [] }: ScheduleState, stretch: Retirement): readonly Retirement[] {

@@ -292,7 +292,8 @@ function settleRetired(draft: Draft, end: Instant | null): void {
   for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft, end)
 }
 
-function endWaiting(draft: Draft): void {
+/** What waits is not run any more. */
+export function endWaiting(draft: Draft): void {
   for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
   set(draft, { backfills: [] })
 }
