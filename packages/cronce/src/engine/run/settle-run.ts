@@ -58,11 +58,9 @@ export function release<Tx>(core: Core<Tx>, run: ExecutedRun): void {
   if (!run.isOnRecord || run.freesPlace || core.leftSome) core.claimAlarm.ring()
 }
 
-/** The run counts against a fleet-wide limit: jobs that met a limit that was used up may have a place now. */
+/** If the run counts against a fleet-wide limit that was used up, schedules that wait for it may have a place now. */
 function freePlaces<Tx>({ fullLimits }: Core<Tx>, run: ExecutedRun): void {
-  if (fullLimits.size === 0 || (run.started.fire.run.slots ?? []).length === 0) return
-  run.freesPlace = true
-  fullLimits.clear()
+  if (fullLimits.free(run.started.fire.run.slots ?? [])) run.freesPlace = true
 }
 
 /** Candidates sleep until a term ends. Callers that wait for a lock or a key ask again by themselves: a wake-up only saves them time. */
