@@ -11,7 +11,7 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/look.ts',
-        'Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver)',
+        'Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver + 2 * memory.leftOut)',
         'Math.min(BATCH, room + memory.passedOver + 1)',
       ),
     ],

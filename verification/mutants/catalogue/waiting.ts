@@ -172,17 +172,10 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C10'] },
   },
   {
-    name: 'freed-place-seen-too-late',
+    name: 'freed-place-not-seen',
     rule: 'P7',
-    breaks: 'The place of a group that a run frees goes to the job that had it, however long another one waits.',
-    edits: [
-      edit('engine/run/settle-run.ts', '  freePlaces(core, run)\n  settler.add(', '  settler.add('),
-      edit(
-        'engine/run/settle-run.ts',
-        '  freePlaces(core, run)\n  if (!run',
-        '  void core.parts.clock.sleep(1).then(() => freePlaces(core, run))\n  if (!run',
-      ),
-    ],
+    breaks: 'The place that a run of this instance frees is found when the back-off of its limit ends, not at once.',
+    edits: [edit('engine/run/settle-run.ts', 'core.fullLimits.free(run.started.fire.run.slots ?? [])', 'false')],
     caughtBy: littleRoom(
       'a job that waits for a place in a group gets one, though another job of the group always has a fire that waits',
     ),
