@@ -5,7 +5,6 @@ import type { Json } from '../model/json.ts'
 import type { Policy } from '../model/policy.ts'
 import type { RunRecord } from '../model/record.ts'
 import type { FireKind, Instant, Last, RunningFire } from '../model/schedule.ts'
-import type { Slot } from './records.ts'
 
 /** What a decision may know besides the schedule: all of it handed in. */
 export interface Context {
@@ -33,7 +32,7 @@ export interface Claimant {
   /** Leave due times unplanned that would only wait for the first of them: see `leavesWaiting` in `plan/advance.ts`. */
   readonly oneByOne?: boolean
   /** Whether one of these limits is known to be used up: a run that counts against it would be refused, with all that starts beside it. */
-  readonly isFull?: (slots: readonly Slot[]) => boolean
+  readonly isFull?: (slots: Change['limits']) => boolean
 }
 
 export interface Decision {
