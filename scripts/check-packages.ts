@@ -213,10 +213,10 @@ async function checkImports(home: string, type: string, load: string, paths: rea
   for (const [index, path] of paths.entries()) demand(counts[index]! > 0, `${path} exports nothing: ${load}`)
 }
 
-/** Who writes TypeScript for Node has its types. */
+/** Who writes TypeScript for Node has its types, and who imports `cronce/otel` has the package that it is about. */
 function writeConsumers(home: string, manifests: readonly Manifest[]): void {
-  mkdirSync(join(home, 'node_modules', '@types'), { recursive: true })
-  for (const name of ['@types/node', 'undici-types'])
+  for (const scope of ['@types', '@opentelemetry']) mkdirSync(join(home, 'node_modules', scope), { recursive: true })
+  for (const name of ['@types/node', 'undici-types', '@opentelemetry/api'])
     symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name))
   const uses = manifests
     .flatMap(subpathsOf)

@@ -7,6 +7,7 @@ const { CRONCE_LONG } = process.env
 /** Take long, and what they show is shown in part by others each time; `npm run test:long` has all of them. */
 const LONG = [
   'packages/cli/test/doctor-stores.test.ts',
+  'packages/cli/test/prometheus.test.ts',
   'packages/cli/test/steer-stores.test.ts',
   'packages/cronce/test/migrate/guides.test.ts',
   'packages/cronce/test/node-cron/coordinator-servers.test.ts',

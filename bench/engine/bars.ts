@@ -1,4 +1,5 @@
 import { median } from '../shared/statistics.ts'
+import { overheadPercent } from './metrics-plan.ts'
 import type { Results } from './report.ts'
 import { ratios } from './throughput-plan.ts'
 
@@ -10,7 +11,7 @@ export interface Bar {
 }
 
 /** Absolute figures depend on the disk and on what else runs; the ratios do not, or less. */
-export function judge({ throughput, bursts, fleets, scales }: Results): Bar[] {
+export function judge({ overheads, throughput, bursts, fleets, scales }: Results): Bar[] {
   const alone = throughput.filter(({ options }) => options.instances === 1 && options.concurrency !== 20)
   const rate = (store: string) => {
     const found = alone.find(({ options }) => options.store === store)!
@@ -21,6 +22,7 @@ export function judge({ throughput, bursts, fleets, scales }: Results): Bar[] {
   const costs = fleets.map(({ callsPerFire }) => callsPerFire)
   const files = scales.filter(({ store }) => store === 'sqlite')
   return [
+    ...overheads.map((one) => atMost(`metrics, ${one.store}: more CPU per fire, %`, 3, overheadPercent(one))),
     atLeast('memory, one instance: fires/s', 20_000, rate('memory')),
     atLeast('SQLite, one process: fires/s', 4_000, rate('sqlite')),
     atLeast('SQLite, one process: fires per single commit of SQLite itself', 1, onSqlite.single),

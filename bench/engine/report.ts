@@ -6,10 +6,12 @@ import type { Burst } from './burst-plan.ts'
 import type { FleetOptions } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
+import { costOf, type Overhead, overheadPercent } from './metrics-plan.ts'
 import type { Scale } from './scale-plan.ts'
 import { ratios, type Throughput } from './throughput-plan.ts'
 
 export interface Results {
+  readonly overheads: readonly Overhead[]
   readonly throughput: readonly Throughput[]
   readonly bursts: readonly Burst[]
   readonly lateness: readonly Lateness[]
@@ -20,7 +22,7 @@ export interface Results {
 
 /** The results as Markdown, which is also readable in a terminal. */
 export function report(results: Results, bars: readonly Bar[]): string {
-  const { throughput, bursts, lateness, fleets, idle, scales } = results
+  const { overheads, throughput, bursts, lateness, fleets, idle, scales } = results
   const { node, sqlite } = process.versions
   const runs = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets]
   const faults = runs.flatMap(({ options, faults }) => faults.map((fault) => `- ${nameOf(options)}: ${fault}`))
@@ -35,6 +37,8 @@ export function report(results: Results, bars: readonly Bar[]): string {
     latenessTable(lateness),
     '### Cost per fire as the fleet grows',
     fleetTable(fleets),
+    '### What metrics cost',
+    overheadTable(overheads),
     '### Nothing due',
     idleTable(idle),
     '### Many schedules',
@@ -136,6 +140,17 @@ function fleetTable(fleets: readonly Lateness[]): string {
       grouped(p50Ms),
       grouped(p99Ms),
     ]),
+  )
+}
+
+export function overheadTable(overheads: readonly Overhead[]): string {
+  return table(
+    ['main thread, µs per fire', 'rounds', 'without: fastest', 'faster quarter', 'median', 'with', '', '', 'more, %'],
+    overheads.map((one) => {
+      const figures = [one.without, one.measured].flatMap((all) => [Math.min(...all), costOf(all), median(all)])
+      const percent = overheadPercent(one).toFixed(1)
+      return [one.store, String(one.without.length), ...figures.map((us) => us.toFixed(1)), percent]
+    }),
   )
 }
 

@@ -1,16 +1,21 @@
-// npm run bench:engine [-- --quick] [-- --markdown FILE]
+// npm run bench:engine [-- --quick] [-- --markdown FILE] [-- --only-metrics]
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { judge } from './bars.ts'
 import { measureBurst } from './burst-plan.ts'
 import { measureIdle } from './idle-plan.ts'
 import { measureLateness } from './lateness-plan.ts'
-import { report } from './report.ts'
+import { measureOverhead, overheadPercent } from './metrics-plan.ts'
+import { overheadTable, report } from './report.ts'
 import { measureScale } from './scale-plan.ts'
 import { type Candidate, measureThroughput } from './throughput-plan.ts'
 
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, markdown: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    markdown: { type: 'string' },
+    'only-metrics': { type: 'boolean', default: false },
+  },
 })
 const { quick } = values
 const begun = performance.now()
@@ -19,6 +24,16 @@ const progress = (text: string) =>
 
 const memory = { store: 'memory', concurrency: 1_000 } as const
 const sqlite = { store: 'sqlite', concurrency: 1_000 } as const
+const overheads = await inTurn(['memory', 'sqlite'] as const, async (store) => {
+  const measured = await measureOverhead(store, quick ? 8 : 24)
+  progress(`metrics, ${store}: ${overheadPercent(measured).toFixed(1)} % more CPU per fire`)
+  return measured
+})
+if (values['only-metrics']) {
+  process.stdout.write(`${overheadTable(overheads)}\n`)
+  process.exit()
+}
+
 const candidates: readonly Candidate[] = [
   { ...memory, instances: 1, count: 40_000 },
   { ...memory, instances: 4, count: 40_000 },
@@ -76,7 +91,7 @@ const scales = await inTurn(
   },
 )
 
-const results = { throughput, bursts, lateness, fleets, idle, scales }
+const results = { overheads, throughput, bursts, lateness, fleets, idle, scales }
 const text = report(results, judge(results))
 process.stdout.write(text)
 if (values.markdown !== undefined) writeFileSync(values.markdown, text)

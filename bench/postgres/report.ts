@@ -28,7 +28,7 @@ export function report(results: Results, bars: readonly Bar[], serverVersion: st
     ...section('Nothing due', results.idle, idleTable),
     ...section('Many schedules', results.scale, scaleTable),
     ...section('Many records', results.history, historyText),
-    ...section('A snapshot held by somebody else', results.snapshot, snapshotText),
+    ...section('A snapshot held by another client', results.snapshot, snapshotText),
     ...section('Tables', tablesPart(results), tablesTable),
     ...section('Where the time goes', results.breakdown, breakdownText),
     ...section('Bars', bars.length > 0 ? bars : undefined, barTable),

@@ -34,7 +34,7 @@ const HEAD = `# The command line
 | 1 | it failed, or what was asked about is not well |
 | 2 | the command makes no sense |
 | 3 | there is no such thing |
-| 4 | refused: a precondition does not hold, or nobody confirmed it |
+| 4 | refused: a precondition does not hold, or it was not confirmed |
 | 5 | the store can't be reached, or does not answer |
 | 20 | \`run --wait\`: the run failed |
 | 130 | interrupted |
@@ -49,7 +49,7 @@ What only the command line says; the others are in [api.md](api.md#errors), thos
 | --- | --- | --- |
 | \`USAGE\` | flags or operands make no sense | the message says which, the hint what to write |
 | \`CONFIG_INVALID\`, \`CONFIG_NOT_FOUND\` | the configuration can't be read, has an option that there is not, or is not where it was said to be | the message names the file and the place |
-| \`CONFIRMATION_NEEDED\` | nobody said yes to what is dangerous | look at it with \`--dry-run\`, then add \`--yes\` |
+| \`CONFIRMATION_NEEDED\` | a dangerous command was not confirmed | look at it with \`--dry-run\`, then add \`--yes\` |
 | \`JOBS_INVALID\`, \`JOBS_NOT_FOUND\` | the file with the jobs is not there, or exports nothing that could be jobs | export a function, a record of jobs, or an app |
 | \`JOBS_FAILED\` | the file with the jobs threw, or its syntax is wrong | its own words stand above the message |
 | \`LISTEN_UNPROTECTED\` | the HTTP API would listen to others than this machine without anything that says who may use it | set \`access\`, or listen on 127.0.0.1 |

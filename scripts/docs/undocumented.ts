@@ -5,9 +5,19 @@ import ts from 'typescript-5.9'
 const ROOT = join(import.meta.dirname, '..', '..')
 /** What applications import; `cronce/internal` is not for them. */
 const ENTRIES = [
-  ...['index', 'cron', 'memory', 'node-cron', 'postgres', 'redis', 'signature', 'sqlite', 'testing'].map(
-    (entry) => `packages/cronce/src/${entry}.ts`,
-  ),
+  ...[
+    'index',
+    'cron',
+    'memory',
+    'metrics',
+    'node-cron',
+    'otel',
+    'postgres',
+    'redis',
+    'signature',
+    'sqlite',
+    'testing',
+  ].map((entry) => `packages/cronce/src/${entry}.ts`),
   'packages/conformance/src/index.ts',
   'packages/server/src/index.ts',
 ]

@@ -4,7 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { CronceError, cronce } from 'cronce'
 import { cron } from 'cronce/cron'
 import { memory } from 'cronce/memory'
+import { metrics } from 'cronce/metrics'
 import { createTask, setup, shutdown } from 'cronce/node-cron'
+import { otel } from 'cronce/otel'
 import { postgres } from 'cronce/postgres'
 import { redis } from 'cronce/redis'
 import { sqlite } from 'cronce/sqlite'
@@ -37,12 +39,15 @@ app.job('thread', { file: './task.mjs', isolate: 'thread' })
 app.job('process', { file: './task.mjs', isolate: 'process' })
 app.job('command', { command: [process.execPath, '--version'] })
 const outcomes = new Map()
+const measured = metrics(app)
+otel(app)
 app.on('run.ended', ({ job, outcome }) => outcomes.set(job, outcome))
 await app.start()
 for (const job of ['thread', 'process', 'command']) await app.schedules.trigger(job)
 while (outcomes.size < 3) await new Promise((resolve) => setTimeout(resolve, 20))
 await app.stop()
 assert.deepEqual([...outcomes.values()], ['succeeded', 'succeeded', 'succeeded'])
+assert.match(measured.text(), /^cronce_runs_total\{job_name="thread",reason="completed",outcome="succeeded"\} 1$/m)
 
 writeFileSync('background.mjs', 'export const task = () => "done"')
 setup({ store: memory() })

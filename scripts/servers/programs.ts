@@ -20,6 +20,14 @@ export const programs = {
   redis: { names: ['redis-server'], packages: { apt: 'redis-server', brew: 'redis', dnf: 'redis' } },
   etcd: { names: ['etcd'], packages: { apt: 'etcd-server', brew: 'etcd', dnf: 'etcd' } },
   pgbouncer: { names: ['pgbouncer'], packages: { apt: 'pgbouncer', brew: 'pgbouncer', dnf: 'pgbouncer' } },
+  prometheus: {
+    names: ['prometheus'],
+    packages: { apt: 'prometheus', brew: 'prometheus', dnf: 'golang-github-prometheus' },
+  },
+  promtool: {
+    names: ['promtool'],
+    packages: { apt: 'prometheus', brew: 'prometheus', dnf: 'golang-github-prometheus' },
+  },
   chromium: {
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     packages: { apt: 'chromium', brew: '--cask chromium', dnf: 'chromium' },

@@ -8,6 +8,7 @@ import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
+import { METRICS_MUTANTS } from './catalogue/metrics.ts'
 import { NODE_CRON_MUTANTS } from './catalogue/node-cron.ts'
 import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLACE_MUTANTS } from './catalogue/places.ts'
@@ -39,6 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...CLAIM_AHEAD_MUTANTS,
   ...AFTER_STALL_MUTANTS,
   ...BEAT_MUTANTS,
+  ...METRICS_MUTANTS,
   ...SQLITE_MUTANTS,
   ...POSTGRES_MUTANTS,
   ...REDIS_MUTANTS,

@@ -100,14 +100,16 @@ describe('cronce dev', { concurrency: 2 }, () => {
     context.after(() => terminal.kill('SIGKILL'))
     let shown = ''
     terminal.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
-    const until = async (pattern: RegExp): Promise<void> => {
-      for (let tries = 0; tries < 2_400; tries++) {
+    const until = async (pattern: RegExp, key?: string): Promise<void> => {
+      for (let tries = 1; tries <= 2_400; tries++) {
         if (pattern.test(shown)) return
+        // Lines of the jobs may come in between.
+        if (key !== undefined && tries % 40 === 0) terminal.stdin.write(key)
         await sleep(50)
       }
       assert.fail(`two minutes without ${pattern}: ${shown.slice(-2_000)}`)
     }
-    await until(/a {2}fire manual\s+b {2}fire slow\s+c {2}fire tick[\s\S]*q {2}quit/)
+    await until(/a {2}fire manual\s+b {2}fire slow\s+c {2}fire tick[\s\S]*q {2}quit/, 'l')
     terminal.stdin.write('a')
     await until(/by hand/)
     const ended = new Promise((resolve) => terminal.on('exit', resolve))

@@ -77,7 +77,7 @@ test('after a deploy that removed a job, list says that it is about to be retire
   const afterwards = await ask(['list', 'mail', '--store', store])
   assert.match(during.stdout, /retires soon/)
   assert.match(doctor.stdout, /note +orphans +mail left the code and will be retired/)
-  assert.match(afterwards.stdout, /overdue 48 s/, 'no process is left that could retire it')
+  assert.match(afterwards.stdout, /overdue/, 'no process is left that could retire it')
 })
 
 test('a schedule is named without a flag', async () => {

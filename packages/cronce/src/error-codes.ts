@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   REQUEST_INVALID: { exit: 1, status: 400 },
   ACCESS_DENIED: { exit: 1, status: 401 },
   ACCESS_CLOSED: { exit: 1, status: 403 },
+  ACCESS_METRICS_ONLY: { exit: 1, status: 403 },
   ACCESS_READ_ONLY: { exit: 1, status: 403 },
   ORIGIN_REFUSED: { exit: 1, status: 403 },
   ROUTE_UNKNOWN: { exit: 1, status: 404 },

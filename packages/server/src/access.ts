@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { CronceError } from 'cronce'
 import { connectionOf } from './connection.ts'
 
-/** `read` sees everything and changes nothing; `operate` does all that the API offers. */
-export type AccessLevel = 'none' | 'read' | 'operate'
+/** `metrics` sees the metrics alone; `read` sees everything and changes nothing; `operate` does all that the API offers. */
+export type AccessLevel = 'none' | 'metrics' | 'read' | 'operate'
 
 /** What a request may do. */
 export type Decision =
@@ -21,6 +21,8 @@ export type Access = (request: Request) => Decision | Promise<Decision>
 
 /** Tokens that the API accepts, and what each may do. */
 export interface BearerTokens {
+  /** Tokens for `/metrics` and `/metrics/fleet` only, for Prometheus. */
+  readonly metrics?: string | readonly string[] | undefined
   /** Tokens that may look. */
   readonly read?: string | readonly string[] | undefined
   /** Tokens that may do everything. */
@@ -34,19 +36,21 @@ const TOKEN_MIN = 16
 export function bearerAccess(tokens: BearerTokens): Access {
   const operate = readTokens('operate', tokens.operate)
   const read = readTokens('read', tokens.read)
-  if (operate.length + read.length === 0) {
+  const metrics = readTokens('metrics', tokens.metrics)
+  if (operate.length + read.length + metrics.length === 0) {
     throw new CronceError('OPTION_INVALID', 'No token was given, so every request would be refused.', {
-      hint: 'Set read or operate to a token: openssl rand -hex 32 makes one.',
+      hint: 'Set read, operate or metrics to a token: openssl rand -hex 32 makes one.',
     })
   }
   return (request): Decision => {
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '') ?? []
     if (token === undefined) return 'none'
     const given = digest(token)
-    // Both lists are always gone through: how long it takes tells nothing.
+    // All lists are always gone through: how long it takes tells nothing.
     const mayOperate = isAmong(given, operate)
     const mayRead = isAmong(given, read)
-    const level = mayOperate ? 'operate' : mayRead ? 'read' : 'none'
+    const maySeeMetrics = isAmong(given, metrics)
+    const level = mayOperate ? 'operate' : mayRead ? 'read' : maySeeMetrics ? 'metrics' : 'none'
     return { level, principal: `token ${given.toString('base64url')}` }
   }
 }

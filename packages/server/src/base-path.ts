@@ -1,5 +1,5 @@
 /** Where the API begins: what tells a path with a base before it from one without. */
-export const ROOTS = ['/api/v1', '/healthz', '/livez', '/readyz', '/openapi.json'] as const
+export const ROOTS = ['/api/v1', '/healthz', '/livez', '/readyz', '/openapi.json', '/metrics'] as const
 
 /** The path of a URL as it was written: names in it are percent-encoded, and slashes in them must stay so. */
 export function rawPath(url: string): string {

@@ -5,6 +5,7 @@ import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
 import { counted } from './counted.ts'
 import { EventHub } from './events/hub.ts'
 import { fingerprint, KeptAnswers, readKey, scopedKey } from './kept-answers.ts'
+import { serverMetrics } from './metrics/server-metrics.ts'
 import { nearestRoute } from './nearest-route.ts'
 import { documentOf } from './openapi/document.ts'
 import { type HandlerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
@@ -45,6 +46,7 @@ export function createHandler(source: Source, options: HandlerOptions = {}): Han
     options: resolved,
     events,
     isReady: readiness(source, resolved.ready),
+    metrics: resolved.metrics === false ? null : serverMetrics(source, resolved.metrics),
     overview: shared(OVERVIEW_MS, () => overviewOf(source)),
     document: documentOf(ROUTES),
   })
@@ -67,7 +69,7 @@ export function createHandler(source: Source, options: HandlerOptions = {}): Han
 }
 
 /** What is the same for every request. */
-type Surroundings = Pick<Call, 'source' | 'options' | 'events' | 'isReady' | 'overview' | 'document'>
+type Surroundings = Pick<Call, 'source' | 'options' | 'events' | 'isReady' | 'metrics' | 'overview' | 'document'>
 
 function serveRoutes(around: Surroundings): (request: Request) => Promise<Response> {
   const { options } = around
@@ -154,9 +156,12 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
   }
   const decision = await options.access(request)
   const { level, author, principal } = typeof decision === 'object' ? decision : { level: decision }
-  if (level !== 'read' && level !== 'operate') {
+  if (level !== 'metrics' && level !== 'read' && level !== 'operate') {
     const hint = 'Send authorization: Bearer TOKEN, or the credentials that this server wants.'
     throw refuse('ACCESS_DENIED', 'You have no access here.', hint, { 'www-authenticate': 'Bearer' })
+  }
+  if (route.access !== 'metrics' && level === 'metrics') {
+    throw refuse('ACCESS_METRICS_ONLY', 'You may see the metrics only.', 'Use a token that may read.')
   }
   if (route.access === 'operate' && level !== 'operate') {
     throw refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')

@@ -1,5 +1,6 @@
 import { CronceError, type HandleCallbackOptions, type HandleFireOptions } from 'cronce'
 import { didYouMean } from 'cronce/internal'
+import type { MetricsOptions } from 'cronce/metrics'
 import type { Access } from './access.ts'
 
 /** Options of `createHandler()`. */
@@ -26,6 +27,8 @@ export interface HandlerOptions {
   readonly streamsPerPrincipal?: number | undefined
   /** A condition of `/readyz` besides the store and the instance. @default none */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
+  /** Options of `/metrics` and `/metrics/fleet`. `false`: the handler measures nothing and has neither path. @default { maxJobs: 100 } */
+  readonly metrics?: MetricsOptions | false | undefined
   /**
    * How deliveries to `POST /api/v1/fires` are authenticated: the options of `app.handleFire`.
    * @default CRONCE_FIRE_TOKEN and CRONCE_FIRE_SECRET of the environment
@@ -54,6 +57,7 @@ export interface ResolvedOptions {
   readonly streams: number
   readonly streamsPerPrincipal: number
   readonly ready: () => boolean | Promise<boolean>
+  readonly metrics: MetricsOptions | false
   readonly fires: HandleFireOptions
   readonly callbacks: Omit<HandleCallbackOptions, 'schedule' | 'token'>
   readonly logger: ApiLogger
@@ -68,6 +72,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'streams',
   'streamsPerPrincipal',
   'ready',
+  'metrics',
   'fires',
   'callbacks',
   'logger',
@@ -98,6 +103,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
     streams,
     streamsPerPrincipal: readInteger('streamsPerPrincipal', perPrincipal, 1, 10_000),
     ready: options.ready ?? (() => true),
+    metrics: options.metrics ?? {},
     fires: options.fires ?? {},
     callbacks: options.callbacks ?? {},
     logger: logger === false ? { error: () => {} } : (logger ?? stderr),

@@ -1,5 +1,6 @@
-import { type FireView, type InstanceView, OUTCOMES, type Page, type RunView, type ScheduleView } from 'cronce'
+import { type FireView, type InstanceView, OUTCOMES, type RunView, type ScheduleView } from 'cronce'
 import { isExclusive, needsInstance } from 'cronce/internal'
+import { collect } from './collect.ts'
 import { forecast } from './forecast.ts'
 import type { Source } from './source.ts'
 import { Steps } from './steps.ts'
@@ -53,21 +54,6 @@ export async function overviewOf(source: Source) {
 }
 
 const SCHEDULE_STATES = ['active', 'paused', 'retired', 'finished'] as const
-
-async function collect<Item>(
-  { pages, limit }: { readonly pages: number; readonly limit: number },
-  list: (page: { readonly limit: number; readonly after?: string | undefined }) => Promise<Page<Item>>,
-): Promise<{ readonly items: readonly Item[]; readonly cut: boolean }> {
-  const items: Item[] = []
-  let after: string | undefined
-  for (let page = 0; page < pages; page++) {
-    const found = await list({ limit, after })
-    items.push(...found.items)
-    if (found.next === null) return { items, cut: false }
-    after = found.next
-  }
-  return { items, cut: true }
-}
 
 function countBy<State extends string>(
   items: readonly { readonly state: string }[],

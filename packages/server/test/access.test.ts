@@ -6,6 +6,7 @@ import type { Route } from '../src/routes/route.ts'
 import { apiOf, ask, codeOf } from './kit.ts'
 
 const READ = 'read-token-0123456789'
+const METRICS = 'metrics-token-0123456789'
 const OPERATE = 'operate-token-0123456789'
 
 function pathOf({ path }: Route): string {
@@ -21,6 +22,23 @@ describe('access', () => {
       if (route.access === 'open') assert.equal(code, '200')
       else if (route.access === 'own') assert.match(code, /^401 (FIRE|CALLBACK)_AUTH_MISSING$/)
       else assert.equal(code, '403 ACCESS_CLOSED', `${route.method} ${route.path}`)
+    }
+  })
+
+  test('by a token for Prometheus: it sees the metrics, and nothing else', async (context) => {
+    const { handler } = apiOf(context, { access: bearerAccess({ metrics: METRICS, read: READ }) })
+    const codes = async (route: Route, token: string): Promise<string> => {
+      const headers = { authorization: `Bearer ${token}` }
+      return codeOf(await ask(handler, route.method, pathOf(route), { headers }))
+    }
+    for (const route of ROUTES.filter(({ access }) => access !== 'open' && access !== 'own')) {
+      const name = `${route.method} ${route.path}`
+      const isMetrics = route.path.startsWith('/metrics')
+      assert.equal(route.access === 'metrics', isMetrics, name)
+      assert.equal(await codes(route, METRICS), isMetrics ? '200' : '403 ACCESS_METRICS_ONLY', name)
+      if (!isMetrics) continue
+      assert.equal(await codes(route, READ), '200', name)
+      assert.equal(await codes(route, 'wrong'), '401 ACCESS_DENIED', name)
     }
   })
 

@@ -10,7 +10,7 @@ import type { Route } from '../src/routes/route.ts'
 
 export interface Asked {
   readonly status: number
-  /** What was said in JSON, or `null`. */
+  /** What was said in JSON, another text, or `null`. */
   readonly body: ReturnType<typeof JSON.parse>
   readonly headers: Headers
 }
@@ -27,9 +27,9 @@ export async function ask(
   handler: (request: Request) => Promise<Response>,
   method: string,
   path: string,
-  { body, text, headers = {} }: AskOptions = {},
+  { body: given, text, headers = {} }: AskOptions = {},
 ): Promise<Asked> {
-  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const sent = text ?? (given === undefined ? undefined : JSON.stringify(given))
   const isChange = method === 'POST' || method === 'PUT'
   const response = await handler(
     new Request(`http://localhost${path}`, {
@@ -40,7 +40,9 @@ export async function ask(
   )
   const answer = await response.text()
   assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
-  const asked = { status: response.status, body: answer === '' ? null : JSON.parse(answer), headers: response.headers }
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  const body = answer === '' ? null : isJson ? JSON.parse(answer) : answer
+  const asked = { status: response.status, body, headers: response.headers }
   if (method !== 'HEAD') demandSchema(method, path, asked)
   return asked
 }

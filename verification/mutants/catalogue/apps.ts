@@ -335,6 +335,29 @@ export const APP_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'half-done-rename-not-undone',
+    rule: 'P1, rule 42',
+    breaks: 'Instants are on no record after an app died in the middle of a rename and another app took the old name.',
+    edits: [edit('engine/deploy/take-names.ts', 'half.has(id) ? undoRename(state) : state', 'state')],
+    caughtBy: between(
+      'a rename that stopped half-way in another app is undone: the first app plans what was due in between',
+    ),
+  },
+  {
+    name: 'half-done-rename-to-an-earlier-name-not-undone',
+    rule: 'P1, rule 42',
+    breaks: 'The same, if the job had the new name in an earlier release.',
+    edits: [edit('engine/deploy/gone-on.ts', 'return holderOf([state, next]) === state', 'return false')],
+    caughtBy: between('a rename that stopped half-way is undone also if the other app had the new name before'),
+  },
+  {
+    name: 'finished-rename-undone',
+    rule: 'P1, rule 42',
+    breaks: 'An old name repeats instants that the job has run under a name that was removed since.',
+    edits: [edit('engine/deploy/gone-on.ts', 'return !(await hasGoneOn(core, state, schedules))', 'return true')],
+    caughtBy: between('a job that went on in a third app, and was removed there, is not repeated under the old name'),
+  },
+  {
     name: 'half-done-rename-not-finished',
     rule: 'rule 42',
     breaks: 'A job begins anew when another app finishes its rename.',

@@ -14,13 +14,13 @@ export const start: Command = {
   examples: [
     ['cronce start jobs.ts', 'run the jobs of a file, on CRONCE_STORE'],
     ['cronce start --store postgres://me@db/app', 'those of the configuration, on this store'],
-    ['cronce start jobs.ts --listen 127.0.0.1:7070', 'with the HTTP API: /readyz, /api/v1'],
+    ['cronce start jobs.ts --listen 127.0.0.1:7070', 'with the HTTP API: /readyz, /metrics, /api/v1'],
   ],
   about: [
     'Start as many as you like, on as many machines: every fire runs on one of them. FILE is TypeScript, JavaScript or JSON;',
     'its default export is a function (app) => { app.job(…) }, jobs by name, or an app. SIGTERM lets runs finish, then ends',
-    'with 0; a second signal does not wait. The HTTP API wants CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN; on loopback,',
-    'without them, the token that is printed at the start.',
+    'with 0; a second signal does not wait. The HTTP API wants CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN, its metrics',
+    'CRONCE_METRICS_TOKEN; on loopback, without any of them, the token that is printed at the start.',
   ].join('\n'),
   flags: {
     ...SERVICE_FLAGS,

@@ -45,9 +45,11 @@ export function protectionFor({ host }: Address, configured: unknown, { env }: I
       hint: 'Write access: (request) => none, read or operate; or set CRONCE_READ_TOKEN and CRONCE_OPERATE_TOKEN.',
     })
   }
-  const { CRONCE_READ_TOKEN: read, CRONCE_OPERATE_TOKEN: operate } = env
-  if (read || operate)
-    return { access: bearerAccess({ read: read || undefined, operate: operate || undefined }), token: null }
+  const { CRONCE_METRICS_TOKEN: metrics, CRONCE_READ_TOKEN: read, CRONCE_OPERATE_TOKEN: operate } = env
+  if (metrics || read || operate) {
+    const tokens = { metrics: metrics || undefined, read: read || undefined, operate: operate || undefined }
+    return { access: bearerAccess(tokens), token: null }
+  }
   if (isLoopback(host.includes(':') ? `[${host}]` : host)) {
     const token = randomBytes(TOKEN_BYTES).toString('hex')
     return { access: bearerAccess({ operate: token }), token }

@@ -1,3 +1,4 @@
+import type { Meter } from '../engine/parts.ts'
 import type { CronceEvent } from '../model/event.ts'
 import type { Emitter } from './emitter.ts'
 import type { DeclaredJob, Middleware } from './job.ts'
@@ -14,6 +15,8 @@ export interface AppCore<Tx> {
   readonly events: Emitter
   /** Logs the event and passes it to all listeners. */
   readonly emit: (event: CronceEvent) => void
+  /** Receivers of the engine's figures. */
+  readonly meters: Meter[]
   readonly lazy: LazyStore<Tx>
   /** The declared jobs, by name. */
   readonly jobs: Map<string, DeclaredJob<Tx>>

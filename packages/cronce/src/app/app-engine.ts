@@ -77,7 +77,7 @@ function settingsOf<Tx>(
 }
 
 function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>, jobs: ReadonlyMap<string, DeclaredJob<Tx>>): EngineParts<Tx> {
-  const { resolved, around, events, emit, middleware } = core
+  const { resolved, around, events, emit, meters, middleware } = core
   const { clock, random, newId, sync, told } = around
   const engineJobs = [...jobs].map(([name, job]) => engineJob(name, job, middleware, resolved.namespace))
   return {
@@ -87,6 +87,7 @@ function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>, jobs: ReadonlyMap<stri
     newId,
     emit,
     hears: (type) => told !== null || events.hears(type),
+    meters,
     sync,
     jobs: new Map(engineJobs.map((job) => [job.name, job])),
   }

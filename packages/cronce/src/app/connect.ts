@@ -21,7 +21,7 @@ export interface Connection<Tx = unknown> extends Client<Tx> {
 /** Options of `connect()`. */
 export interface ConnectOptions<Tx = unknown>
   extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'adopt' | 'logger'> {
-  /** Is told, instead of the logger, what about the store endangers fires. */
+  /** Receives, instead of the logger, warnings about the store that endanger fires. */
   readonly onWarning?: ((code: string, message: string) => void) | undefined
 }
 

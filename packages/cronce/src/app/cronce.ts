@@ -15,6 +15,7 @@ import { atEntry } from './at-entry.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
+import { rememberGauges } from './gauges.ts'
 import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
 import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
@@ -59,7 +60,7 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
   ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
   /** Something around every run, the first one outermost. Before `start()`. */
   use(middleware: Middleware<Tx>): this
-  /** Be told what happens here. `'*'` for everything. Returns how to stop. */
+  /** Listen to the events of this process; `'*'`: all of them. Returns a function that stops listening. */
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
   /**
    * Join the fleet and run what is due, until `stop()`. Every replica does this; each fire runs on one of them.
@@ -149,6 +150,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     [Symbol.asyncDispose]: () => app.stop(),
   }
   rememberExclusiveParts(app, exclusiveParts)
+  rememberGauges(app, { meters: core.meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null })
   return app
 }
 
@@ -175,7 +177,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
       }),
     { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
   )
-  return { resolved, around, logger, events, emit, lazy, jobs: new Map(), middleware: [] }
+  return { resolved, around, logger, events, emit, meters: [], lazy, jobs: new Map(), middleware: [] }
 }
 
 function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {

@@ -11,7 +11,7 @@ import type { Logger } from './logger.ts'
 /** One time of being the leader. */
 export interface Term {
   readonly name: string
-  /** Higher than that of every earlier leader: writes carry it, and whoever checks it refuses older ones. */
+  /** A fencing token, higher than that of every earlier leader: send it with writes, so that the receiver can reject older ones. */
   readonly term: bigint
   /** Aborted when it is over, or can't be trusted any more. */
   readonly signal: AbortSignal
@@ -51,7 +51,7 @@ export interface ElectionRounds extends Elections {
 }
 
 const NAME_LIMIT = 180
-/** Who waits for a leader to end is told of it. Should that be lost, it looks after so long. */
+/** A wake-up ends a candidate's wait. If the wake-up is lost, the candidate checks again after this time. */
 const LONGEST_MS = 5_000
 /** Without a pulse for this many intervals a leader does not believe that it still leads: GRACE_MS at 100 ms each. */
 const PULSES_MISSED = 3
@@ -67,9 +67,13 @@ export function makeElections<Tx>(parts: ExclusiveParts<Tx>, logger: Logger, isS
     elect(name, options) {
       const id = readName('election', name, NAME_LIMIT)
       if (candidates.has(id)) {
-        throw new CronceError('ELECTION_EXISTS', `This app stands for ${JSON.stringify(id)} already.`, {
-          hint: 'Keep what elect() returned, or resign() first.',
-        })
+        throw new CronceError(
+          'ELECTION_EXISTS',
+          `This app is already a candidate in the election ${JSON.stringify(id)}.`,
+          {
+            hint: 'Keep what elect() returned, or resign() first.',
+          },
+        )
       }
       const candidate = new Candidate(parts, logger, id, readCallbacks(options), {
         forget: () => candidates.delete(id),
@@ -159,16 +163,16 @@ class Candidate<Tx> implements Election {
           failures = this.#hasFailed ? failures + 1 : 0
           if (failures > 0) await this.#stepAside(engine, failures)
         }
-        // Nobody wakes those who may not stand just now.
+        // No wake-up reaches a candidate that may not lead right now, so it checks more often.
         if (begun.kind === 'unable') tries = Math.min(tries, UNABLE_TRIES)
       } catch (error) {
-        this.#logger.warn(`Standing for ${this.name} failed: ${describeError(error).message}`)
+        this.#logger.warn(`The candidacy for ${this.name} failed: ${describeError(error).message}`)
       }
       await untilNext(this.#parts, engine, patienceMs(tries, this.#parts.random, LONGEST_MS), since, resigned)
     }
   }
 
-  /** Whoever can't lead lets the others, and does not make them vote again and again. */
+  /** After a failed term this instance waits before it is a candidate again, so that a peer can lead. */
   async #stepAside(engine: Instance<Tx>, failures: number): Promise<void> {
     const until = this.#parts.mono() + Math.min(ASIDE_LONGEST_MS, ASIDE_MS * 2 ** Math.min(failures, 10))
     const { signal } = this.#resigned
@@ -214,11 +218,12 @@ class Candidate<Tx> implements Election {
     this.#isLosing = false
   }
 
-  /** Nobody is to wait for ever for a leader that does not let go. */
+  /** Limits how long the end of a term waits for `onLost`, so that the next leader is not held up forever. */
   async #unlessLonger(ms: number, doing: Promise<void>): Promise<void> {
     const over = new AbortController()
     const late = this.#parts.sleep(ms, over.signal).then(() => {
-      if (!over.signal.aborted) this.#logger.warn(`onLost of ${this.name} takes longer than ${ms} ms: others may lead.`)
+      if (!over.signal.aborted)
+        this.#logger.warn(`onLost of ${this.name} takes longer than ${ms} ms: a peer may already lead.`)
     })
     await Promise.race([doing, late])
     over.abort()

@@ -5,6 +5,8 @@ export interface Emitter {
   /** Whether an event of this type has a listener. */
   hears(type: EventType): boolean
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
+  /** As `on`, but only for events that are made anyway: it does not count as a listener. */
+  observe<Type extends EventType>(type: Type, listener: Listener<Type>): () => void
 }
 
 /** Called with every event of a type. */
@@ -12,9 +14,10 @@ export type Listener<Type extends EventType | '*'> = (
   event: Type extends EventType ? EventOf<Type> : CronceEvent,
 ) => void
 
-/** Synchronous, in the order of listening. A listener that throws is told about and hurts nobody else. */
+/** Calls listeners synchronously, in the order of registration. If one throws, `onThrow` gets the error and the others still run. */
 export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): Emitter {
-  const listeners = new Map<EventType | '*', Set<(event: CronceEvent) => void>>()
+  const listeners: Listeners = new Map()
+  const observers: Listeners = new Map()
   const call = (listener: (event: CronceEvent) => unknown, event: CronceEvent): void => {
     try {
       const returned = listener(event)
@@ -30,16 +33,21 @@ export function emitter(onThrow: (error: unknown, event: CronceEvent) => void): 
     emit(event) {
       tell(listeners.get(event.type), event)
       tell(listeners.get('*'), event)
+      tell(observers.get(event.type), event)
     },
     hears: (type) => hasAny(listeners.get(type)) || hasAny(listeners.get('*')),
-    on(type, listener) {
-      const all = listeners.get(type) ?? new Set()
-      listeners.set(type, all)
-      const own = listener as (event: CronceEvent) => void
-      all.add(own)
-      return () => void all.delete(own)
-    },
+    on: (type, listener) => addTo(listeners, type, listener as (event: CronceEvent) => void),
+    observe: (type, listener) => addTo(observers, type, listener as (event: CronceEvent) => void),
   }
+}
+
+type Listeners = Map<EventType | '*', Set<(event: CronceEvent) => void>>
+
+function addTo(listeners: Listeners, type: EventType | '*', listener: (event: CronceEvent) => void): () => void {
+  const all = listeners.get(type) ?? new Set()
+  listeners.set(type, all)
+  all.add(listener)
+  return () => void all.delete(listener)
 }
 
 function hasAny(all: ReadonlySet<unknown> | undefined): boolean {

@@ -7,7 +7,7 @@ import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { Logger } from './logger.ts'
 
-/** What locks, elections and keys are made of: runs that are begun by somebody who wants them, not because they are due. */
+/** Shared by locks, elections and keys: their runs are begun by a caller, not because they are due. */
 export interface ExclusiveParts<Tx = unknown> {
   /** The one that has started. Throws NOT_STARTED if none has. */
   readonly engine: () => Instance<Tx>
@@ -27,8 +27,8 @@ export const MINUTE_MS = 60_000
 export const DAY_MS = 86_400_000
 
 /**
- * The schedule behind it: without a trigger, of a job that nobody has, so nobody but its caller begins a run of it. At most once,
- * so that a run whose process died is over, and whoever wants it next gets it.
+ * The schedule behind it has no trigger, and no instance declares its job, so only its caller begins a run. At most once: when a
+ * process dies, its run has ended and the next caller can begin one.
  */
 export function exclusiveDefinition(job: string, keepMs: number): Definition {
   return {
@@ -52,12 +52,12 @@ export function exclusiveDefinition(job: string, keepMs: number): Definition {
 const SHORTEST_MS = 10
 const LONGEST_MS = 500
 
-/** Whoever waits looks again soon at first, then less often; a wake-up comes before. */
+/** How long a waiting caller sleeps between two looks: short at first, then longer. A wake-up ends the sleep. */
 export function patienceMs(tries: number, random: () => number, longestMs = LONGEST_MS): number {
   return Math.min(longestMs, SHORTEST_MS * 2 ** Math.min(tries, 20)) * (0.5 + random())
 }
 
-/** Whatever rings, and however often: between two questions of one who waits. */
+/** The least time between two looks of a waiting caller, however many wake-ups arrive. */
 const APART_MS = 50
 
 /**

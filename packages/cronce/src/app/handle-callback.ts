@@ -27,7 +27,7 @@ export interface CallbackContext {
   readonly namespace?: string | undefined
   /** Of the target of a job that is declared here. */
   readonly secretOf?: ((job: string) => Secret | undefined) | undefined
-  /** Is told what strangers must not be. @default stderr */
+  /** Gets the details that the response must not reveal. @default stderr */
   readonly logger?: Logger | undefined
 }
 
@@ -80,7 +80,7 @@ async function ownSecret(
     return secretOf(job)
   } catch (error) {
     if (!(error instanceof CronceError) || !UNKNOWN.has(error.code)) throw error
-    // Whoever has the secret of the job of that name is told that there is no such run; nobody else is.
+    // Only a caller with the secret of the job of that name may learn that the run does not exist.
     return secretOf(schedule)
   }
 }
@@ -88,7 +88,11 @@ async function ownSecret(
 const UNKNOWN: ReadonlySet<string> = new Set(['RUN_NOT_FOUND', 'SCHEDULE_NOT_FOUND', 'NAME_INVALID', 'OPTION_INVALID'])
 
 function authMissing(): CronceError {
-  return new CronceError('CALLBACK_AUTH_MISSING', 'Nobody may complete this run here: no secret is known for it.', {
-    hint: 'Declare the HTTP target in this process, set CRONCE_CALLBACK_SECRET to its secret, or give handleCallback a secret.',
-  })
+  return new CronceError(
+    'CALLBACK_AUTH_MISSING',
+    'Every call-back for this run is refused here: this process knows no secret for it.',
+    {
+      hint: 'Declare the HTTP target in this process, set CRONCE_CALLBACK_SECRET to its secret, or give handleCallback a secret.',
+    },
+  )
 }

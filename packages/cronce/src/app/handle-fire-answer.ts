@@ -1,7 +1,7 @@
 import { CronceError } from '../errors.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
-/** What a code means to somebody who speaks HTTP. A scheduler outside tries again on 425, 429 and 5xx, and on nothing else. */
+/** The HTTP status of each error code. External schedulers retry on 425, 429 and 5xx only. */
 const STATUS: Readonly<Record<string, number>> = {
   FIRE_AUTH_MISSING: 401,
   FIRE_AUTH_INVALID: 401,
@@ -27,7 +27,7 @@ const STATUS: Readonly<Record<string, number>> = {
   CONTENTION: 503,
   // It is busy starting, stopping, or with what is due.
   ALREADY_STARTED: 503,
-  // Whoever set this up has to change something: until then it is no better, but nothing of it is lost.
+  // The operator must fix the configuration. External schedulers retry on 503, so no fire is lost meanwhile.
   SECRET_INVALID: 503,
   BODY_NOT_RAW: 503,
   BODY_INVALID: 400,
@@ -51,12 +51,12 @@ export function answerJson(status: number, body: unknown, headers: Readonly<Reco
 }
 
 export interface Asker {
-  /** Has shown a token or a signature. Strangers are not told what is wrong here. */
+  /** The caller sent a valid token or signature. Other callers get no details of a problem. */
   readonly isKnown: boolean
   readonly logger: Logger | undefined
 }
 
-/** Errors of ours become answers; what nobody expected is left to whoever called. */
+/** Answers a `CronceError`; throws any other error to the caller. */
 export function answerError(error: unknown, { isKnown, logger = stderrLogger }: Asker): Response {
   if (!(error instanceof CronceError)) throw error
   const { code, message, hint = null } = error
@@ -74,9 +74,12 @@ export function answerError(error: unknown, { isKnown, logger = stderrLogger }: 
   )
 }
 
-const UNTOLD = { message: 'Nothing can be taken here now.', hint: 'Try again later; the log here says why.' }
+const UNTOLD = {
+  message: 'Requests cannot be accepted right now.',
+  hint: 'Try again later; the log of this process says why.',
+}
 
-/** What each logger has been told: strangers can ask as often as they like. */
+/** Messages that each logger already got: callers without a token can repeat a request as often as they like. */
 const told = new WeakMap<Logger, Set<string>>()
 const MOST_TOLD = 100
 
@@ -89,7 +92,7 @@ function tellOnce(logger: Logger, message: string): void {
 }
 
 export function methodRefused(request: Request, allowed: string): CronceError {
-  return new CronceError('METHOD_REFUSED', `${request.method.slice(0, 20)} means nothing here.`, {
+  return new CronceError('METHOD_REFUSED', `The method ${request.method.slice(0, 20)} is not allowed here.`, {
     hint: `Use ${allowed}.`,
   })
 }

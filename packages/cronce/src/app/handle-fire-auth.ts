@@ -8,9 +8,9 @@ import { SIGNATURE_HEADER } from '../signature/signed-text.ts'
 import { verifySignature } from '../signature/verify-signature.ts'
 
 export interface FireAuth {
-  /** Of at least 16 characters: the bearer token of whoever delivers. @default CRONCE_FIRE_TOKEN */
+  /** The bearer token that callers must send, at least 16 characters. @default CRONCE_FIRE_TOKEN */
   readonly token?: Secret | undefined
-  /** Of at least 16 characters: requests may be signed with it instead. @default CRONCE_FIRE_SECRET */
+  /** The secret with which callers may sign requests instead, at least 16 characters. @default CRONCE_FIRE_SECRET */
   readonly secret?: Secret | undefined
 }
 
@@ -40,7 +40,7 @@ function credentialsOf(auth: FireAuth): { readonly tokens: Secret | undefined; r
   return { tokens: auth.token ?? listOf(CRONCE_FIRE_TOKEN), secret: auth.secret ?? listOf(CRONCE_FIRE_SECRET) }
 }
 
-/** Never open: without a token and a secret nobody gets in. */
+/** Without a token and a secret every request is refused. */
 export async function authenticate(request: Request, auth: FireAuth): Promise<Authenticated> {
   const { tokens, secret } = credentialsOf(auth)
   if (tokens === undefined && secret === undefined) throw authMissing()
@@ -75,7 +75,7 @@ function hash(text: string): Buffer {
 }
 
 function authMissing(): CronceError {
-  return new CronceError('FIRE_AUTH_MISSING', 'Nobody may deliver fires here: neither a token nor a secret is set.', {
+  return new CronceError('FIRE_AUTH_MISSING', 'Every delivery is refused here: neither a token nor a secret is set.', {
     hint: 'Set CRONCE_FIRE_TOKEN or CRONCE_FIRE_SECRET where cronce runs, or give handleFire a token or a secret.',
   })
 }

@@ -18,7 +18,7 @@ interface Sharing {
 const sharings = new WeakMap<object, Sharing>()
 
 const PAUSE_MS = 100
-/** Somebody else in this process may be at it for a while. */
+/** How long to wait while another call in this process starts, stops or runs what is due. */
 const PATIENCE_MS = 30_000
 
 /**
@@ -34,7 +34,7 @@ export function runDueTogether(app: object, runner: DueRunner): Promise<void> {
     })
     return sharing.running
   }
-  // How the one before it ended is told to those who asked for it.
+  // An error of the previous round is thrown to the callers of that round only.
   const again = (): Promise<void> => {
     sharing.next = null
     return runDueTogether(app, runner)
@@ -50,7 +50,7 @@ async function runOnce(runner: DueRunner): Promise<void> {
       await runner.runDue()
       return
     } catch (error) {
-      // It is being started or stopped, or somebody called runDue() beside us: our fire may have come too late for that.
+      // The app is starting or stopping, or the user called runDue(), which may have begun before our fire was on record.
       if (!(error instanceof CronceError) || error.code !== 'ALREADY_STARTED' || waitedMs >= PATIENCE_MS) throw error
       await clock.pause(PAUSE_MS)
     }

@@ -4,10 +4,10 @@ import type { Json } from '../model/json.ts'
 import { decodeHeader } from '../signature/headers.ts'
 import type { Authenticated } from './handle-fire-auth.ts'
 
-/** Which fire somebody outside wants. */
+/** The fire that a delivery names. */
 export interface FireIdentity {
   readonly schedule: string
-  /** The instant, an id of theirs, or whatever instant is near. */
+  /** The due time, the caller's id of the fire, or `auto` for the nearest instant. */
   readonly when: { readonly dueAt: number } | { readonly id: string } | 'auto'
   readonly input: Json | undefined
 }
@@ -25,7 +25,7 @@ const SAMPLE = "{ schedule: 'nightly', due: '2027-01-01T03:00:00Z' }"
 
 /**
  * Each part from the first place that has it: the body, the query, our headers, those of Cloud Scheduler, an event of EventBridge.
- * Of a signed request only the body and our headers count, since nobody vouches for the rest.
+ * Of a signed request only the body and our headers count, since the signature does not cover the rest.
  */
 export function readIdentity(url: string, { headers, body, isSigned }: Authenticated): FireIdentity {
   const content = readContent(headers, body)
@@ -60,7 +60,7 @@ function readWhen(due: unknown, id: unknown): FireIdentity['when'] {
   })
 }
 
-/** What is empty is there: a variable that nobody has set must not become whatever instant is near. */
+/** An empty value counts as present: an unset variable must be refused, not replaced by the nearest instant. */
 function present(value: unknown): boolean {
   return value !== undefined && value !== null
 }
@@ -84,7 +84,7 @@ function readContent(headers: ReadonlyMap<string, string>, body: Uint8Array): Re
   throw bodyInvalid('no object')
 }
 
-/** What is ours to read: it names a schedule, or has nothing in it that is not ours. Other payloads are somebody's own. */
+/** Reads a body that names a schedule or has only names of ours. Any other body is the caller's payload. */
 function fromBody(content: Record<string, unknown> | null): Found {
   const names: readonly string[] = BODY_NAMES
   if (content === null) return {}

@@ -10,7 +10,7 @@ export interface FireAnswer {
   readonly dueAt: number
   /** `null`: the schedule comes to this instant by itself. */
   readonly fire: FireView | null
-  /** False: it was on record, whoever put it there. */
+  /** False: the fire was already on record. */
   readonly created: boolean
   /** When it may start: its instant, with its jitter; when it is to be run again. */
   readonly readyAt: number
@@ -20,12 +20,12 @@ export interface FireRunner extends DueRunner {
   readonly client: Client
 }
 
-/** A function of a cloud is paid by the second, and ended after a few minutes: so long is waited for one delivery, in all. */
+/** The longest wait for one delivery in all: cloud functions are billed by the second and are stopped after a few minutes. */
 const LONGEST_WAIT_MS = 60_000
 /** For what waits for something else than a time. */
 const LOOK_AGAIN_MS = 5_000
 
-/** Refused by what the store knows, while the code that is running here may declare something else: then it must be told first. */
+/** Refusals that rest on the stored schedules. The code in this process may declare others, so it deploys and tries again. */
 const UNTOLD: ReadonlySet<string> = new Set([
   'SCHEDULE_NOT_FOUND',
   'SCHEDULE_RETIRED',
@@ -49,7 +49,7 @@ export function isOver({ fire }: FireAnswer): boolean {
   return fire !== null && fire.state !== 'open'
 }
 
-/** In a process that has not started, where nobody else may be there: whoever is early waits, and so does a fire that is to be run again. */
+/** For a process that has not started and may have no peers: waits until the fire may start, and for its retries. */
 export async function deliverAndRun(
   parts: FireRunner,
   { schedule, time, clock, deliver }: Delivery,
@@ -74,7 +74,7 @@ export async function deliverAndRun(
     }
     return answer
   }
-  // Whoever runs it may be gone, and what is delivered would give way to the dead: to run what is due is to find out.
+  // The instance that runs it may be dead, and the delivery would be skipped for its sake: runDue detects dead peers.
   if (await isBeingRun(client, schedule)) await runDueTogether(client, parts)
   const first = await deliver().catch((error: unknown) => {
     if (error instanceof CronceError && UNTOLD.has(error.code)) return null
@@ -103,7 +103,7 @@ async function isBeingRun(client: Client, schedule: string): Promise<boolean> {
   }
 }
 
-/** It was run since, and that was not its end. What does not get on waits for others, and nobody knows for how long. */
+/** The fire has run since and is to be retried. A fire without progress waits for something else, for an unknown time. */
 function isToRunAgain({ fire }: FireAnswer, attempt: number): boolean {
   return fire !== null && fire.state === 'open' && fire.attempt > attempt
 }
@@ -120,8 +120,8 @@ async function lookAt(client: Client, answer: FireAnswer): Promise<FireAnswer> {
 }
 
 /**
- * When whoever delivered must come again, since it is not over and nobody else may be there. `null`: it is in somebody's hand, who
- * runs it, will call back or has paused it.
+ * When the caller must deliver again because the fire is still open and there may be no other instance. `null`: an instance runs
+ * it, a call-back will end it, or an operator has paused it.
  */
 export async function comeAgainInMs(client: Client, time: FireTime, answer: FireAnswer): Promise<number | null> {
   const { fire, dueAt, readyAt } = answer

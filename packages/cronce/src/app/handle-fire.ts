@@ -25,7 +25,7 @@ export interface HandleFireOptions extends FireAuth {
 }
 
 export interface HandleFireParts extends FireRunner {
-  /** Is told what strangers must not be. @default stderr */
+  /** Gets the details that the response must not reveal. @default stderr */
   readonly logger?: Logger | undefined
 }
 
@@ -109,7 +109,7 @@ async function nearestOf(client: Client, schedule: string, { time, toleranceMs }
   const near = data === null ? 'has no trigger' : `has no instant that could be meant by ${new Date(now).toISOString()}`
   throw new CronceError(
     'DUE_UNKNOWN',
-    `Which fire is due can't be told: the schedule ${JSON.stringify(schedule)} ${near}.`,
+    `It is unclear which fire is due: the schedule ${JSON.stringify(schedule)} ${near}.`,
     {
       hint: 'Say which one: add due=<instant> or id=<text> to the delivery.',
     },

@@ -9,7 +9,7 @@ export function newId(): string {
   }
 }
 
-/** The version of the code, if nobody says: two processes that declare the same are the same deployment. */
+/** The default version of the code: two processes that declare the same are the same deployment. */
 export function hashDeclarations(declared: readonly Declared[], jobs: readonly string[]): string {
   const sorted = [...declared].sort((a, b) => (a.id < b.id ? -1 : 1))
   return nodeCrypto()

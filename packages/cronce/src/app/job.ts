@@ -110,7 +110,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
   const called = handlerOf<Tx>(id, target.handler, handler)
   const { schema, retry, was, hosts, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
-    throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is no Standard Schema.`, {
+    throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is not a Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
     })
   }
@@ -216,7 +216,7 @@ function readWas(id: string, was: unknown): string | undefined {
   )
 }
 
-/** Refused when it is declared; a schedule that somebody else made for the job is found out when it runs. */
+/** Declarations are refused at once; a schedule that another process made for the job is refused when it runs. */
 export function notTransactional(job: string): CronceError {
   const error = optionConflict(
     `Job ${JSON.stringify(job)} can't be exactly-once, which only a function can be: its transaction is of this process.`,

@@ -6,11 +6,11 @@ export interface LazyStore<Tx> {
   readonly store: Store<Tx>
   /** Also after it was closed. */
   readonly open: () => Promise<Store<Tx>>
-  /** From then on `store` refuses everything, until `open`: nobody would close what a call had opened again. */
+  /** From then on `store` refuses every call until `open`: a call that reopened it would leave a connection that is never closed. */
   readonly close: () => Promise<void>
 }
 
-/** What is said to those who ask when it is closed. */
+/** The error of calls while the store is closed. */
 export interface ClosedWords {
   readonly message: string
   readonly hint: string

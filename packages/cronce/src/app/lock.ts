@@ -24,7 +24,7 @@ import { WaitingLine } from './waiting-line.ts'
 
 /** Options of `app.lock()` and `app.tryLock()`. */
 export interface LockOptions {
-  /** How long to wait while somebody else has it, up to a day; 0: not at all. @default '30s' */
+  /** How long to wait while another caller holds the lock, up to a day; 0: not at all. @default '30s' */
   readonly wait?: Duration | undefined
   /** Gives up waiting, and aborts `lock.signal`. */
   readonly signal?: AbortSignal | undefined
@@ -42,7 +42,7 @@ export interface Lock {
 /** The answer of `app.tryLock()`: whether the section ran, and what it returned. */
 export type Tried<Value> =
   | { readonly acquired: true; readonly value: Value }
-  /** Who has it, and since when, as the store saw it. */
+  /** The holder of the lock, and since when, as the store saw it. */
   | { readonly acquired: false; readonly holder: { readonly instance: string; readonly since: number } | null }
 
 /** Locks, as methods of an app. */
@@ -130,7 +130,7 @@ class LockSections<Tx> {
     if (isKept && finished.kind === 'done') return { acquired: true, value: finished.value }
     if (isKept && finished.kind === 'threw') throw finished.error
     throw new CronceError('LOCK_LOST', `The lock ${JSON.stringify(name)} was lost before its section ended.`, {
-      hint: 'Somebody else may have been in it: check lock.token where you write, and stop when lock.signal is aborted.',
+      hint: 'Another process may have held it meanwhile: check lock.token where you write, and stop when lock.signal is aborted.',
       ...(finished.kind === 'threw' ? { cause: finished.error } : {}),
     })
   }
@@ -167,15 +167,15 @@ function holderOf(begun: Begun<unknown>): { readonly instance: string; readonly 
 
 function busy(name: string, holder: ReturnType<typeof holderOf>): CronceError {
   const who = holder === null ? '' : `: ${holder.instance} has it since ${new Date(holder.since).toISOString()}`
-  return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} could not be had in time${who}.`, {
-    hint: 'Wait longer, or do without: tryLock does not wait at all.',
+  return new CronceError('LOCK_BUSY', `The lock ${JSON.stringify(name)} could not be acquired in time${who}.`, {
+    hint: 'Wait longer, or use tryLock, which does not wait.',
   })
 }
 
 function silent(name: string): CronceError {
   return new CronceError(
     'LOCK_BUSY',
-    `The lock ${JSON.stringify(name)} could not be had in time: the store did not answer.`,
+    `The lock ${JSON.stringify(name)} could not be acquired in time: the store did not answer.`,
     {
       hint: 'Within a transaction the lock needs a second connection: enlarge the pool, or take the lock before the transaction.',
     },

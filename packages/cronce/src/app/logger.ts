@@ -32,7 +32,7 @@ function write(level: string, message: string): void {
 export function guarded(logger: Logger): Required<Logger> {
   const guard = (tell: (message: string) => unknown) => (message: string) => {
     try {
-      // There is nobody left to tell.
+      // The logger itself failed, so there is nowhere to report it.
       Promise.resolve(tell(message)).catch(() => {})
     } catch {
       // Nor here.
@@ -56,7 +56,7 @@ export function logEvent(logger: Logger, event: CronceEvent): void {
 
 /** What follows a failed run. Its own line comes before: programs match a line with the event that it is about. */
 function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fire.ended'>): void {
-  // A slot of node-cron has one attempt, and what its caller is told needs no line.
+  // A node-cron slot has one attempt, and its caller gets the outcome: no log line.
   if (isRunByCaller(event.job)) return
   if (event.type === 'run.retried') {
     logger.info?.(`${about(event)}: attempt ${event.attempt + 1} follows at ${iso(event.readyAt)}.`)
@@ -68,7 +68,7 @@ function reportNext(logger: Logger, event: EventOf<'run.retried'> | EventOf<'fir
 function failureOf(event: CronceEvent): string | null {
   switch (event.type) {
     case 'run.ended': {
-      // Whoever called for it is thrown at.
+      // For locks, elections and keys the error is thrown to the caller.
       if (event.outcome !== 'failed' || isExclusive(event.job)) return null
       return `${about(event)} failed: ${event.error?.stack ?? event.error?.message ?? event.reason}`
     }
@@ -79,7 +79,7 @@ function failureOf(event: CronceEvent): string | null {
     case 'schedule.failed':
       return `${event.schedule} can't be planned here: ${event.error.message}`
     case 'fire.ended':
-      // That its leader died is told; there will be another.
+      // No line for a leader's term: `instance.died` reports the death, and a peer takes over.
       return event.outcome === 'abandoned' && event.job !== LEADER_JOB
         ? `${about(event)} was abandoned: ${event.reason}.`
         : null
@@ -150,7 +150,7 @@ function few(texts: readonly string[]): string {
   return texts.length <= FEW ? texts.join(', ') : `${texts.slice(0, FEW).join(', ')} and ${texts.length - FEW} more`
 }
 
-/** So many fires are named; the event has all of them. */
+/** How many fires a log line names; the event has all of them. */
 const NAMED = 20
 
 function rolledBack({ epoch, restored, doubtful, incomplete }: EventOf<'store.rolledBack'>): string {

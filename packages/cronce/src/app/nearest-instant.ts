@@ -11,9 +11,9 @@ export interface NearestInstant {
 export const NEAREST_TOLERANCE_MS = 60_000
 
 /**
- * Which instant somebody means who says "now": a crontab line, a CronJob, a scheduler that delivers no due time. It may be just
+ * Which instant a caller means by "now": a crontab line, a CronJob, a scheduler that delivers no due time. It may be just
  * ahead, since a host whose clock is one second fast must not be given the slot before. `null` if none is near enough to be
- * told from its neighbours: a guess would run one instant twice in the eyes of its owner, and another one never.
+ * told from its neighbours: a wrong guess would run one instant twice and another one never.
  */
 export function nearestInstant(
   trigger: Timeline,

@@ -33,9 +33,9 @@ import { WaitingLine } from './waiting-line.ts'
 export interface OnceOptions {
   /** How long the result is kept, from a day to a year. All who use a key must name the same. @default '7d' */
   readonly ttl?: Duration | undefined
-  /** Also when somebody began it and nobody knows how it ended. @default false */
+  /** Call `work` again even if an earlier call began it and its result is unknown. @default false */
   readonly rerun?: boolean | undefined
-  /** How long to wait while somebody else does it, up to a day; then LOCK_BUSY. @default as long as that takes */
+  /** How long to wait while another caller does the work, up to a day; then LOCK_BUSY. @default until it ends */
   readonly wait?: Duration | undefined
   /** Gives up waiting. What has begun goes on. */
   readonly signal?: AbortSignal | undefined
@@ -45,7 +45,7 @@ export interface OnceOptions {
 export interface Once {
   /**
    * The first caller of a key does the work, whatever process it is in; all others get its result, now and for the time to
-   * live. If it throws, the next caller does it. If its process dies in the middle nobody knows whether it happened:
+   * live. If it throws, the next caller does it. If its process dies while `work` runs, the outcome is unknown:
    * STEP_UNKNOWN, unless `rerun`. The result is stored as JSON. One that JSON would change (a Date, a Map, an Error) is refused:
    * STEP_RESULT_INVALID, for all callers.
    */
@@ -193,7 +193,7 @@ class OnceKeys<Tx> {
   }
 }
 
-/** Many keys share a schedule, and many schedules share the keys: one would be everybody's bottleneck. */
+/** Keys are hashed into several schedules: a single schedule would be a bottleneck for all callers. */
 function scheduleOf(key: string, { ttlMs }: Options): string {
   return `${ONCE_JOB}:${ttlMs}:${bucketOf(key)}`
 }
@@ -202,17 +202,17 @@ function placeOf(key: string, options: Options): string {
   return scheduleOf(key, options) + key
 }
 
-/** Overtaken, its result may still be on record: the step says. Given up, nobody knows. `null`: it was not begun. */
+/** An overtaken run may still have recorded its result: the step says. `null`: the step was not begun. */
 function resultFrom(key: string, finished: Finished<Json>): Looked['result'] {
   if (finished.kind === 'done') return { value: finished.value }
   if (finished.kind === 'threw') throw finished.error
   if (finished.kind === 'unbegun') return null
   throw new CronceError('LOCK_LOST', `The process was stopped or cut off while it did ${JSON.stringify(key)}.`, {
-    hint: 'Call again: what is on record about it decides.',
+    hint: 'Call again: the recorded result decides.',
   })
 }
 
-/** As a step of the run, so that it is on record whether it was begun, and what it came to. */
+/** Runs `work` as a step of the run, so that its beginning and its result are on record. */
 async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknown, { rerun }: Options): Promise<Json> {
   let isWorking = false
   const marked = async (): Promise<unknown> => {
@@ -230,7 +230,7 @@ async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknow
     if (!(error instanceof CronceError) || error.code !== 'STEP_UNKNOWN') throw error
     throw new CronceError(
       'STEP_UNKNOWN',
-      `Nobody knows whether ${JSON.stringify(key)} was done: its process died at it.`,
+      `It is unknown whether ${JSON.stringify(key)} was done: the process that was doing it died.`,
       {
         hint: 'Find out whether it happened; if it did not, or may happen twice, call with { rerun: true }.',
         cause: error,
@@ -244,8 +244,8 @@ function nameOf(key: string): string {
 }
 
 function busy(key: string): CronceError {
-  return new CronceError('LOCK_BUSY', `Somebody else is still at ${JSON.stringify(key)}.`, {
-    hint: 'Wait longer, or call again later: what is on record about it decides.',
+  return new CronceError('LOCK_BUSY', `Another caller is still working on ${JSON.stringify(key)}.`, {
+    hint: 'Wait longer, or call again later: the recorded result decides.',
   })
 }
 
@@ -264,8 +264,8 @@ function nested(key: string): CronceError {
 }
 
 function resultLost(key: string): CronceError {
-  return new CronceError('STEP_UNKNOWN', `${JSON.stringify(key)} was done, and the store has lost what it came to.`, {
-    hint: 'Find out what it came to; if it may happen twice, call with { rerun: true }.',
+  return new CronceError('STEP_UNKNOWN', `${JSON.stringify(key)} was done, but the store has lost its result.`, {
+    hint: 'Find out the result; if the work may happen twice, call with { rerun: true }.',
   })
 }
 

@@ -4,7 +4,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** What PM2 waits between the signal and SIGKILL if neither the ecosystem file nor its daemon says otherwise. */
 const DEFAULT_KILL_MS = '1600'
-/** What a stop takes beyond `drain`: aborted runs may react, and the store is told. */
+/** Time that a stop needs beyond `drain`: aborted runs may react, and the store is updated. */
 const BEYOND_DRAIN_MS = 5_000
 
 /** Under PM2: a warning if PM2 kills the process before its runs may have finished; else `null`. */
@@ -13,7 +13,7 @@ export function pm2Warning({ pm_id, kill_timeout, PM2_KILL_TIMEOUT }: Environmen
   const killMs = Number(kill_timeout ?? PM2_KILL_TIMEOUT ?? DEFAULT_KILL_MS)
   if (!(killMs <= drainMs)) return null
   return (
-    `PM2 kills this process ${killMs} ms after it has told it to stop, but drain lets runs finish for ${drainMs} ms. ` +
+    `PM2 kills this process ${killMs} ms after the stop signal, but drain lets runs finish for ${drainMs} ms. ` +
     `Set kill_timeout: ${drainMs + BEYOND_DRAIN_MS} in the ecosystem file, or a shorter drain.`
   )
 }

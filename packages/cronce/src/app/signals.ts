@@ -19,7 +19,7 @@ export function stopOnSignals(stop: (signal: StopSignal) => Promise<void>): () =
   }
   const endAs = (signal: StopSignal): void => {
     remove()
-    // Somebody else listens, and has heard it: how the process ends is up to them.
+    // If the application has its own listener for the signal, it decides how the process ends.
     if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)

@@ -3,7 +3,7 @@ import { counted } from '../words.ts'
 import type { DeclaredJob } from './job.ts'
 import type { StopSignal } from './signals.ts'
 
-/** So many names are repeated in a line. */
+/** How many names a line lists. */
 const NAMED = 3
 
 interface Started {
@@ -52,7 +52,7 @@ function inWords(ms: number): string {
 
 interface Stopping {
   readonly drainMs: number
-  /** What told the process to stop; `null`: its own code did. */
+  /** The signal that stopped the process; `null`: its own code did. */
   readonly signal: StopSignal | null
   /** Whether there is a keyboard. */
   readonly isTerminal: boolean

@@ -19,7 +19,7 @@ export interface Surroundings {
   /** How often a leader makes sure that its event loop is not blocked. */
   readonly pulseMs: number
   readonly sync: EngineParts['sync']
-  /** Is told every event, whoever made the app. */
+  /** Receives every event of every app in this process. */
   readonly told: ((event: CronceEvent) => void) | null
 }
 

@@ -1,11 +1,11 @@
 import { WAIT_ENDED } from '../engine/wait-ended.ts'
 
 /**
- * Who waits in this process for what, in the order in which they came: one of them asks the store, not each for itself, and
- * whoever leaves makes room for the next at once.
+ * The callers in this process that wait for the same thing, in the order in which they came. Only the first asks the store; when it
+ * leaves, the next one has its turn at once.
  */
 export class WaitingLine {
-  /** Those behind whoever's turn it is. */
+  /** The callers behind the one whose turn it is. */
   readonly #lines = new Map<string, AbortController[]>()
 
   /** Aborted when it is one's turn. */
@@ -20,7 +20,7 @@ export class WaitingLine {
     return turn.signal
   }
 
-  /** Whoever joined leaves, whether its turn has come or not. */
+  /** Removes a caller, whether its turn has come or not. */
   leave(name: string, turn: AbortSignal): void {
     const line = this.#lines.get(name)
     if (line === undefined) return

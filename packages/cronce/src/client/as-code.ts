@@ -1,4 +1,4 @@
-/** Nobody writes a longer name, and what is longer is not looked for. */
+/** The longest name that is looked up. */
 export const NAME_LIMIT = 64
 
 /** Lower case and without `_` and `-`: `time_zone`, `timeZone` and `timezone` are one name. */

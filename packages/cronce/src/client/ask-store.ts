@@ -14,7 +14,7 @@ export async function readStore<Value>(operation: string, call: () => Promise<Va
   }
 }
 
-/** A write: when it fails, nobody knows whether it was made, unless the store says that it was not. */
+/** A write: if it fails, its outcome is unknown unless the store says that nothing was written. */
 export async function writeStore<Value>(operation: string, call: () => Promise<Value>): Promise<Value> {
   try {
     return await call()

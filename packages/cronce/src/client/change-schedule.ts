@@ -99,7 +99,7 @@ function passOver(state: ScheduleState | null, context: Context, inTheWay: reado
   return advance(state, context, null, inTheWay)
 }
 
-/** In somebody's own transaction nothing has happened yet, and perhaps never will: nothing is told. */
+/** No events for a change in the caller's transaction: it may never commit. */
 export function announce<Tx>(parts: ClientParts<Tx>, decision: Decision, tx: Tx | undefined): void {
   if (tx !== undefined) return
   parts.applied?.(decision)

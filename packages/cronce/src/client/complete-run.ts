@@ -28,8 +28,8 @@ export interface Completion {
 }
 
 /**
- * Whoever was asked to do the work may be done before the one who asked has put on record that it waits: so long it is looked
- * for again.
+ * How long to keep looking for the parked run: the call-back may arrive before the instance has recorded that the run
+ * is parked.
  */
 const PATIENCE_MS = 5_000
 const PAUSE_MS = 100

@@ -10,20 +10,20 @@ import { defineByClient, readSchedule, scheduleExists, writeSchedule } from './w
 
 /** Options of `schedules.createMany()`. */
 export interface CreateManyOptions {
-  /** Is told about each one, batch by batch, in the order in which they were given. */
+  /** Called for each schedule, batch by batch, in the given order. */
   readonly onResult?: ((result: CreateResult) => void) | undefined
 }
 
-/** What became of one schedule of `createMany()`. */
+/** The result for one schedule of `createMany()`. */
 export type CreateResult =
   | { readonly name: string; readonly created: true; readonly warnings: readonly string[] }
   | { readonly name: string; readonly created: false; readonly error: CronceError }
 
-/** What became of all schedules of `createMany()`. */
+/** The result of `createMany()`. */
 export interface CreatedMany {
   readonly created: number
   readonly refused: number
-  /** The first hundred that were refused, with the reason. `onResult` is told all. */
+  /** The first hundred refused schedules, with the reason. `onResult` gets all of them. */
   readonly problems: readonly Extract<CreateResult, { created: false }>[]
 }
 
@@ -96,7 +96,7 @@ async function createBatch<Tx>(
   return results
 }
 
-/** In one load and one write. Answers those that somebody else got in the way of, to be looked at one by one. */
+/** One load and one write. Returns the schedules that a peer changed meanwhile, to be created one by one. */
 async function createFresh<Tx>(
   parts: ClientParts<Tx>,
   candidates: readonly (readonly [number, Candidate])[],

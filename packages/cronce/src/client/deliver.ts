@@ -21,7 +21,7 @@ export interface DeliverOptions {
 export interface Delivered {
   /** `null`: the schedule has a trigger of its own, and comes to this instant by itself. */
   readonly fire: FireView | null
-  /** False: it was on record, whoever put it there. */
+  /** False: the fire was already on record. */
   readonly created: boolean
   /** When it may start: the instant, with its jitter. */
   readonly readyAt: number

@@ -14,7 +14,7 @@ const WORDS_OF_UNITS: readonly (readonly [RegExp, string, number?])[] = [
   [/^(y|yrs?|years?)$/, 'd', 365],
 ]
 
-/** What a text or number that is no duration here was meant to be, as a hint; `null`: it can't be told. */
+/** A hint for an invalid duration: what the caller probably meant; `null`: unknown. */
 export function durationMeant(
   path: string,
   value: unknown,

@@ -8,12 +8,12 @@ export function execApp(name: string): string {
   return `${PREFIX}${name}`
 }
 
-/** Whether `cronce exec` made it: whoever calls that runs it, and nobody has to be there in between. */
+/** Whether `cronce exec` made it. Each call of that command runs it, so no instance has to be up in between. */
 export function isOfExec({ app }: Pick<ScheduleView, 'app'>): boolean {
   return app?.startsWith(PREFIX) ?? false
 }
 
-/** Whether an instance has to be there for it: not while it only waits to be triggered, nor for what whoever wants it runs. */
+/** Whether the schedule needs an instance: not while it only waits for a trigger, nor if its caller runs it. */
 export function needsInstance(view: Pick<ScheduleView, 'app' | 'job' | 'trigger' | 'open'>): boolean {
   return !isOfExec(view) && !isRunByCaller(view.job) && (view.trigger !== null || view.open.length > 0)
 }

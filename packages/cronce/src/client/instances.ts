@@ -10,13 +10,13 @@ import type { InstanceView } from './views.ts'
 
 /** Options of `instances.list()`. */
 export interface ListInstances {
-  /** How many at most of those that left or died, the latest first: 0 to 10,000. */
+  /** The most instances that left or died to list, the latest first: 0 to 10,000. */
   readonly ended?: number | undefined
 }
 
 /** Instances of the fleet: list, drain. */
 export interface Instances {
-  /** All that are live or still hold runs, and of those that left or died within a day the latest, 200 unless told. */
+  /** All instances that are live or still hold runs, and the latest that left or died within a day, 200 by default. */
   list(options?: ListInstances): Promise<readonly InstanceView[]>
   /** One of them, also if it left or died within a day; `null` if there is none of this id. */
   find(id: string): Promise<InstanceView | null>

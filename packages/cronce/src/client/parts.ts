@@ -9,9 +9,9 @@ import type { StandardSchema } from './standard-schema.ts'
 export interface ClientParts<Tx = unknown> {
   readonly store: Store<Tx>
   readonly context: () => ClientContext
-  /** Is told what a change brought about, once it is applied. Must not throw. */
+  /** Receives the events of a change once it is applied. Must not throw. */
   readonly emit: (event: CronceEvent) => void
-  /** Is told of every change that was written: a store may forget it, and somebody must know it then. */
+  /** Receives every change that was written: this instance remembers it in case the store loses it. */
   readonly applied?: ((decision: Decision) => void) | undefined
   /** The jobs that this process knows. */
   readonly jobNames?: (() => readonly string[]) | undefined

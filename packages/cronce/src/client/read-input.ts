@@ -5,8 +5,8 @@ import { withArticle } from '../words.ts'
 import { isRecord, show } from './read-option.ts'
 
 /**
- * A copy of what was given, if it is JSON as it stands: what JSON would drop or turn into something else is refused, since the
- * handler would be given something else than was written. Nothing given is `null`.
+ * A copy of the value, if JSON can represent it exactly. A value that JSON would drop or change is refused, since the handler
+ * would get something else. `undefined` becomes `null`.
  */
 export function readInput(value: unknown, { what = 'input', max = LIMITS.input as number } = {}): Json {
   if (value === undefined) return null

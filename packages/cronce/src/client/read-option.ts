@@ -14,7 +14,7 @@ export const MINUTE_MS = 60_000
 export const DAY_MS = 86_400_000
 export const YEAR_MS = 365 * DAY_MS
 
-/** The longest piece of somebody's text that a message repeats. */
+/** The longest piece of the caller's text that a message repeats. */
 const SHOWN = 60
 
 /** The fields of an object, each read once, nothing in it that we do not know; those that are undefined left out. */
@@ -174,7 +174,7 @@ function unknownHint(path: string, name: string, value: unknown, names: readonly
   return meant === undefined ? `The options here are ${names.join(', ')}.` : `Did you mean ${meant}?`
 }
 
-/** What was found, in a few words: never the whole of somebody's data. */
+/** The value in a few words: a message never repeats all of the caller's data. */
 export function show(value: unknown): string {
   if (typeof value === 'string') {
     // A URL with a user may hold a password.

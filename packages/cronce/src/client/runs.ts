@@ -57,8 +57,8 @@ export interface Runs {
    */
   cancel(schedule: string, token: TokenRef, options?: Authored): Promise<RunView>
   /**
-   * Say how a parked run ended: one whose work went on elsewhere (an HTTP target with a call-back). The same again is no error.
-   * RUN_NOT_OPEN if it has ended otherwise, RUN_NOT_PARKED if an instance is still at it.
+   * Report the outcome of a parked run: one whose work went on elsewhere (an HTTP target with a call-back). May be repeated.
+   * RUN_NOT_OPEN if it has ended otherwise, RUN_NOT_PARKED if an instance is still executing it.
    */
   complete(schedule: string, token: TokenRef, completion: Completion): Promise<RunView>
 }

@@ -39,9 +39,9 @@ export interface PolicyOptions {
   readonly retry?: number | RetryOptions | undefined
   /** How long a run may take. @default none */
   readonly timeout?: Duration | TimeoutOptions | undefined
-  /** Start up to so much later, so that not everything starts at once. @default 0 */
+  /** Start up to this much later, so that not all fires start at once. @default 0 */
   readonly jitter?: Duration | JitterOptions | undefined
-  /** Pause the schedule after so many failed fires in a row. @default never */
+  /** Pause the schedule after this number of failed fires in a row. @default never */
   readonly pauseAfter?: number | undefined
   /** How long ended fires are kept. At least the misfire window and a day: the record prevents a second run. @default '30d' */
   readonly retention?: Duration | RetentionOptions | undefined
@@ -109,7 +109,7 @@ export interface WindowOptions {
   readonly start?: When | undefined
   /** It is not due from this instant on. @default none */
   readonly end?: When | undefined
-  /** So many fires in all, then it is finished. @default no limit */
+  /** The schedule is finished after this number of fires. @default no limit */
   readonly limit?: number | undefined
   /** Whose data it is, so that it can be exported and erased. @default none */
   readonly tenant?: string | undefined
@@ -166,20 +166,20 @@ export interface EverySpec {
   readonly anchor?: When | undefined
 }
 
-/** What becomes of a fire while an earlier one is active. */
+/** What happens to a fire while an earlier one is active. */
 export interface OverlapOptions {
   readonly kind: OverlapPolicy['kind']
   /** 1 to 1,000. */
   readonly limit?: number | undefined
 }
 
-/** What becomes of late fires. */
+/** What happens to late fires. */
 export interface MisfireOptions {
-  /** So late is still on time; up to the window. @default '10s' */
+  /** Fires up to this late count as on time; at most the window. @default '10s' */
   readonly grace?: Duration | undefined
-  /** What becomes of what is later. @default 'latest' */
+  /** Which of the later fires run. @default 'latest' */
   readonly late?: MisfirePolicy['late'] | undefined
-  /** At most so many late fires run when `late` is `all`, 1 to 1,000. @default 100 */
+  /** The most late fires that run when `late` is `all`, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined
   /** How far back to look, up to a year. @default '1d' */
   readonly window?: Duration | undefined
@@ -228,7 +228,7 @@ export interface JitterOptions {
 export interface RetentionOptions {
   /** Of all ended fires, or by outcome; up to ten years. @default '30d' */
   readonly keep?: Duration | Readonly<Partial<Record<Outcome, Duration>>> | undefined
-  /** Beyond so many the oldest go, 1 to 1,000,000. @default 1000 */
+  /** The most ended fires to keep; older ones are deleted, 1 to 1,000,000. @default 1000 */
   readonly count?: number | undefined
 }
 

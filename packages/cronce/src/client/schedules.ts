@@ -37,15 +37,15 @@ export interface ScheduleFilter {
 
 /** Options of `schedules.pause()`. */
 export interface PauseOptions extends Authored {
-  /** It ends by itself then. @default when somebody resumes it */
+  /** When the pause ends by itself. @default never: until it is resumed */
   readonly until?: When | undefined
-  /** What becomes of the instants that fall into it: none, the latest, or all of them run. @default 'skip' */
+  /** Which instants of the pause run when it ends: none, the latest, or all. @default 'skip' */
   readonly missed?: MissedChoice | undefined
 }
 
 /** Schedules: create, change, trigger, pause, resume, remove, backfill. */
 export interface Schedules<Tx = unknown, Inputs = AnyInputs> {
-  /** SCHEDULE_EXISTS if there is one of this name. In a transaction nothing is told to listeners, since it may not commit. */
+  /** SCHEDULE_EXISTS if there is one of this name. In a transaction no event is emitted, since it may not commit. */
   create<Job extends string>(
     name: string,
     options: NewSchedule<Inputs, Job>,

@@ -92,7 +92,7 @@ function firesOf<Tx>({ store }: ClientParts<Tx>, tenant: string): AsyncIterable<
 async function eraseRemoved<Tx>(parts: ClientParts<Tx>, tenant: string): Promise<void> {
   for await (const { schedule } of firesOf(parts, tenant)) {
     const { schedules } = await readStore('load a schedule', () => parts.store.load([schedule]))
-    // Somebody else's by now, who has the name: their records are under the same one.
+    // Another tenant may have a schedule of this name by now, whose records have the same key.
     if (schedules.length === 0) await eraseRecords(parts, schedule)
   }
 }
@@ -104,7 +104,7 @@ const ERASE_STEPS = 1_000_000
 
 async function eraseSchedule<Tx>(parts: ClientParts<Tx>, id: string, tenant: string): Promise<void> {
   const changed = await changeAny(parts, id, (state, context) =>
-    // It may be gone, or made again for somebody else, by now.
+    // By now the schedule may be gone, or made again for another tenant.
     state === null || state.definition.tenant !== tenant ? null : remove(state, { force: true }, context),
   )
   if (changed.kind === 'unchanged' && changed.state !== null) return

@@ -23,7 +23,7 @@ export interface TriggerNowOptions<Tx = unknown> extends Authored {
   readonly dedupe?: string | undefined
   /** `ignore`: start whatever else is active. @default 'honour' */
   readonly overlap?: 'honour' | 'ignore' | undefined
-  /** The user's own transaction on the same database. Nothing is told to listeners, since it may not commit. */
+  /** The caller's transaction on the same database. No event is emitted, since it may not commit. */
   readonly tx?: Tx | undefined
 }
 
@@ -66,7 +66,7 @@ export async function triggerSchedule<Tx>(
       if (known !== null) return null
       const decision = triggerNow(state, command, context)
       if (!('refused' in decision)) return decision
-      // What was asked for may have been done before whatever is in the way now.
+      // An earlier call with the same key may have succeeded before the schedule began to refuse triggers.
       known = key === undefined ? null : await findByNonce(parts, id, key)
       if (known === null) throw refusalError(decision)
       return null

@@ -59,11 +59,11 @@ export interface ScheduleView {
 /** A pause of a schedule. */
 export interface PauseView {
   readonly at: number
-  /** It ends by itself then; `null`: when somebody resumes it. */
+  /** When the pause ends by itself; `null`: when it is resumed. */
   readonly untilAt: number | null
   readonly note: string | null
   readonly author: string | null
-  /** What becomes of the instants that fell into it. */
+  /** Which instants of the pause run when it ends. */
   readonly missed: MissedChoice
 }
 
@@ -82,7 +82,7 @@ export interface OpenFireView {
   readonly token: string | null
   readonly instance: string | null
   readonly startedAt: number | null
-  /** By then somebody must have called back. */
+  /** The deadline for the call-back. */
   readonly parkedUntilAt: number | null
 }
 
@@ -121,9 +121,9 @@ export interface FireView {
   readonly expiresAt: number | null
   /** Its own input; `null` if it has its schedule's. */
   readonly input: Json
-  /** Who wanted it (a trigger, a retry, a backfill) and why; `null`: nobody said. */
+  /** Who requested it (a trigger, a retry, a backfill) and why; `null`: not given. */
   readonly asked: { readonly author: string | null; readonly note: string | null } | null
-  /** This stands for so many instants, from `dueAt` to `untilAt`, that ended alike. `null`: for one. */
+  /** This record stands for `count` instants, from `dueAt` to `untilAt`, that ended alike. `null`: for one. */
   readonly range: { readonly untilAt: number; readonly count: number } | null
 }
 
@@ -138,7 +138,7 @@ export interface RunView {
   readonly round: number
   /** Which try at its fire it is. */
   readonly attempt: number
-  /** Empty once it was parked: then it is nobody's. */
+  /** Empty once the run is parked: it then belongs to no instance. */
   readonly instance: string
   /** `cancelling`: it runs, and was asked to end. `parked`: its work goes on elsewhere, and a call-back is waited for. */
   readonly state: 'running' | 'cancelling' | 'parked' | Outcome
@@ -167,7 +167,7 @@ export interface StepView {
   readonly dueAt: number
   readonly nonce: string
   readonly step: string
-  /** `begun`: it is going on, or nobody knows how it ended. */
+  /** `begun`: it is still running, or its outcome is unknown. */
   readonly state: 'begun' | 'done' | 'failed'
   /** Of the run that began it. */
   readonly token: string

@@ -53,7 +53,7 @@ async function warnOfJob<Tx>(
   job: string,
   { tx }: InTransaction<Tx>,
 ): Promise<readonly string[]> {
-  // In somebody's transaction nothing is asked that is not needed.
+  // Inside the caller's transaction we run only the queries that are needed.
   const own = jobNames?.() ?? []
   if (own.includes(job) || tx !== undefined) return []
   const { instances } = await readStore('list instances', () => store.listInstances({ ended: 0 }))
@@ -81,7 +81,7 @@ export async function readSchedule<Tx>(
   const { definition } = read
   if (definition.policy.guarantee === 'exactly-once') await demandTransactions(store, inTransaction)
   const schema = inputSchemaOf?.(definition.job)
-  // A manual schedule may leave the input to whoever triggers it.
+  // A manual schedule may get its input with each trigger.
   const isNeeded = definition.trigger !== null || definition.input !== null
   if (schema !== undefined && isNeeded) await demandInput(schema, definition.job, definition.input)
   return read

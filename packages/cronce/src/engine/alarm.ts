@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { WAIT_ENDED } from './wait-ended.ts'
 
-/** A sleep that others can cut short. A ring while nobody sleeps is not lost: the next wait returns at once. */
+/** A sleep that other code can end early. A ring before the sleep is not lost: the next wait returns at once. */
 export interface Alarm {
   ring(): void
   wait(ms: number): Promise<void>

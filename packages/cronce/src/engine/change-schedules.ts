@@ -4,7 +4,7 @@ import type { Context, Decision } from '../policy/decision.ts'
 import { applyDecisions, type Changed, changeSchedules, type Patience, type Writes } from '../store/change-schedules.ts'
 import type { ApplyOptions, Loaded } from '../store/store.ts'
 import type { Core } from './core.ts'
-import { callStore } from './store-calls.ts'
+import { applyChanges, callStore } from './store-calls.ts'
 
 export type Decide = (id: string, state: ScheduleState | null, context: Context) => Decision | null
 
@@ -55,7 +55,7 @@ function writesOf(core: Core, operation: string, options: ApplyOptions<unknown>)
   return {
     async apply(changes) {
       const sentAt = core.parts.clock.mono()
-      const answer = await callStore(core, operation, () => core.parts.store.apply(changes, options))
+      const answer = await applyChanges(core, operation, changes, options)
       core.time.observe(answer.now, sentAt)
       return answer
     },

@@ -1,4 +1,5 @@
-import type { ErrorRecord } from '../model/record.ts'
+import type { CronceEvent } from '../model/event.ts'
+import type { ErrorRecord, HistoryRecord } from '../model/record.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded } from '../store/store.ts'
 import { type Alarm, alarm } from './alarm.ts'
@@ -138,7 +139,19 @@ export class Core<Tx = unknown> {
     const { state } = decision.change
     if (state !== null) this.nextLook.written(state)
     const { emit, hears } = this.parts
-    for (const event of decision.heard?.(hears) ?? decision.events) emit(event)
+    const events = decision.heard?.(hears) ?? decision.events
+    for (const event of events) emit(event)
+    if (decision.success !== undefined) this.#measureSuccess(decision.success, events)
+  }
+
+  /** Reports what none of the events says, because nothing listens to those. */
+  #measureSuccess({ job, endedAt, run }: HistoryRecord, events: readonly CronceEvent[]): void {
+    const { meters } = this.parts
+    if (meters.length === 0) return
+    const isRunTold = events.length > 0 && events.some(({ type }) => type === 'run.ended')
+    const isFire = events.length === 0 || !events.some(({ type }) => type === 'fire.ended')
+    const durationMs = isRunTold ? null : Math.max(0, endedAt - run!.startedAt)
+    for (const meter of meters) meter.succeeded(job, durationMs, isFire)
   }
 
   /** When the store last failed, by the monotonic clock. */

@@ -34,6 +34,15 @@ export interface StopOptions {
   readonly graceMs: number
 }
 
+/** What one instance is doing at a moment. */
+export interface InstanceLoad {
+  /** One entry for each open run, of whatever kind. */
+  readonly jobs: readonly string[]
+  readonly concurrency: number
+  /** How far the wall clock here is ahead of the store's. */
+  readonly clockOffsetMs: number
+}
+
 /** Longest wait for the last settlements before this instance leaves. */
 const LEAVE_MS = 5_000
 
@@ -85,7 +94,7 @@ export class Instance<Tx = unknown> {
   async #tick(options: LookOptions = this.#core.settings): Promise<number> {
     // What is due: claim/looks.ts, claim/look.ts, claim/buckets.ts, store.due.
     const look = await this.#looks.begin(options)
-    // What becomes of it: claim/decide-due.ts, policy/plan/advance.ts.
+    // Decides what to do with it: claim/decide-due.ts, policy/plan/advance.ts.
     const claim = await this.#decider.claim(look)
     // Written by compare-and-set, and started: claim/claims.ts, claim/send-claim.ts, store.apply.
     const results = await this.#claims.send(claim, look)
@@ -116,6 +125,13 @@ export class Instance<Tx = unknown> {
       .map(({ job, schedule }) => (job === SLOT_JOB ? schedule : job))
   }
 
+  /** What this instance is doing, for gauges. */
+  get load(): InstanceLoad {
+    const { runs, time, settings } = this.#core
+    const jobs = runs.all().map(({ started }) => started.record.job)
+    return { jobs, concurrency: settings.concurrency, clockOffsetMs: time.wallOffsetMs() }
+  }
+
   /** Joins and starts. Resolves once this instance is live and its declarations are written, if they are to be. */
   async start(): Promise<void> {
     await this.#join()
@@ -136,7 +152,7 @@ export class Instance<Tx = unknown> {
         const isAlone = core.runs.size === 0
         if (isAlone && !wasAlone) core.fullLimits.clear()
         wasAlone = isAlone
-        // There may be no peer to run what is theirs, and this instance will not be here when that turns out.
+        // Also run the fires of peers: there may be no peer, and this instance stops before it could notice.
         const waitMs = await this.#tick({ patienceMs: 0, isLast: true })
         if (waitMs === 0) continue
         if (isAlone && core.runs.size === 0) break
@@ -214,7 +230,7 @@ export class Instance<Tx = unknown> {
     const core = this.#core
     // What was given up is yet to be handed back: left behind, it would count as a crash.
     await this.#within(LEAVE_MS, this.quiet())
-    // The loops end first: a renewal that crosses the farewell would be told that this instance is over.
+    // Stop the loops first: the store would answer a renewal that crosses the leave as if this instance had been declared dead.
     core.stop()
     this.#unwatch()
     for (const alarm of [core.claimAlarm, core.beatAlarm, core.keepAlarm, core.trustAlarm]) alarm.ring()

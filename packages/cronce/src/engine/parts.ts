@@ -15,15 +15,32 @@ export interface EngineParts<Tx = unknown> {
   readonly clock: Clock
   /** Uniform in [0, 1). */
   readonly random: () => number
-  /** A new id that nobody else has. */
+  /** Returns a new unique id. */
   readonly newId: () => string
   readonly emit: (event: CronceEvent) => void
   /** Whether events of this type are listened to. */
   readonly hears: (type: EventType) => boolean
+  /** Receivers of figures that no event has. Empty unless the app is measured. */
+  readonly meters: readonly Meter[]
   /** Jobs that this instance can run, by name. */
   readonly jobs: ReadonlyMap<string, Job<Tx>>
   /** Named moments at which a test may hold or crash the engine. Does nothing in production. */
   readonly sync: (point: SyncPoint) => Promise<void> | void
+}
+
+/** Figures that no event has, as plain arguments: a call allocates nothing. */
+export interface Meter {
+  /** A handler is called: how long after the run was ready it was claimed, and how long after that time it starts. */
+  runStarted(job: string, claimLagMs: number, startLagMs: number): void
+  /**
+   * A run and its fire have succeeded, and no event says so, because nothing listens: see `Decision.success`. `null`: there was an event
+   * about the run. `isFire`: there was none about the fire.
+   */
+  succeeded(job: string, durationMs: number | null, isFire: boolean): void
+  /** The store has answered a call of the engine, or failed to. */
+  storeCalled(operation: string, ms: number, isFailed: boolean): void
+  /** Changes that the store refused because the schedule had been changed since it was read. */
+  conflicted(operation: string, count: number): void
 }
 
 export type SyncPoint =
@@ -61,12 +78,12 @@ export interface RunHandle<Tx = unknown> {
   transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
   progress(fraction: number, message: string | null): void
   log(level: LogLine['level'], message: string): void
-  /** Unless the handler throws, the run does not end with it: it is parked for so long. */
+  /** Parks the run for `ms` when the handler returns, instead of ending it. Has no effect if the handler throws. */
   park(ms: number): void
   readonly lease: RunLease
 }
 
-/** For whoever does a run's work outside of this process, and must end by itself should this process be paused. */
+/** For code that does a run's work outside of this process, and must stop by itself if this process is suspended. */
 export interface RunLease {
   left(): LeaseLeft
   /** Call this whenever that has changed, while the run is this instance's. Returns how to end it. */

@@ -1,16 +1,18 @@
 import { CronceError } from '../errors.ts'
+import type { Change } from '../model/change.ts'
+import type { Applied, ApplyOptions } from '../store/store.ts'
 import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { WAIT_ENDED } from './wait-ended.ts'
 
 /** Of whatever kind the store's transactions are. */
 type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed'> & {
-  readonly parts: Pick<Core['parts'], 'clock' | 'random'>
+  readonly parts: Pick<Core['parts'], 'clock' | 'random' | 'meters'>
 }
 
 /**
- * A call to the store with a deadline. A call that throws or gets no answer in time has an unknown outcome, and whoever made
- * it finds out by reading; an answer that comes after all is not looked at.
+ * A call to the store with a deadline. If it throws or gets no answer in time, its outcome is unknown, and the caller finds out by
+ * reading. A late answer is ignored.
  */
 export async function callStore<Answer>(
   core: Caller,
@@ -18,15 +20,37 @@ export async function callStore<Answer>(
   call: () => Promise<Answer>,
   deadlineMs = core.settings.storeDeadlineMs,
 ): Promise<Answer> {
+  const { clock, meters } = core.parts
+  const isMeasured = meters.length > 0
+  const sentAt = isMeasured ? clock.mono() : 0
+  let isFailed = true
   const answer = call()
   const deadline = storeDeadline(core, operation, deadlineMs)
   try {
-    return await Promise.race([answer, deadline.passed])
+    const answered = await Promise.race([answer, deadline.passed])
+    isFailed = false
+    return answered
   } finally {
     deadline.end()
-    // Whoever looks at this answer later would be wrong to believe it.
+    if (isMeasured) for (const meter of meters) meter.storeCalled(operation, clock.mono() - sentAt, isFailed)
+    // The caller already treats the outcome as unknown; ignore a late answer.
     answer.catch(() => {})
   }
+}
+
+/** Writes changes, with a deadline. Throws when the store does. */
+export async function applyChanges(
+  core: Core,
+  operation: string,
+  changes: readonly Change[],
+  options?: ApplyOptions<unknown>,
+): Promise<Applied> {
+  const applied = await callStore(core, operation, () => core.parts.store.apply(changes, options))
+  const { meters } = core.parts
+  if (meters.length === 0) return applied
+  const count = applied.results.filter(({ kind }) => kind === 'conflict').length
+  if (count > 0) for (const meter of meters) meter.conflicted(operation, count)
+  return applied
 }
 
 /** The longest wait for an answer, which does not count while it is paused. */
@@ -64,7 +88,7 @@ function storeSilent(operation: string): CronceError {
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
-/** Until it works or `giveUp` says so; each failure is told. Pauses grow to five seconds, with jitter. */
+/** Repeats the call until it succeeds or `giveUp` returns true, and reports each failure. Pauses grow to five seconds, with jitter. */
 export async function persist<Answer>(
   core: Caller,
   operation: string,
@@ -81,7 +105,7 @@ export async function persist<Answer>(
       const pauseMs = pauseAfter(failures, core.parts.random)
       core.storeFailed(operation, describeError(error), pauseMs)
       await core.parts.clock.sleep(pauseMs, core.stopped)
-      // Whoever is stopped meanwhile must not join once more, for one.
+      // An instance that was stopped meanwhile must not, for example, join again.
       if (giveUp()) throw error
     }
   }

@@ -25,7 +25,7 @@ export interface Change {
    * schedule: only the store knows where its numbers start.
    */
   readonly history: readonly HistoryRecord[]
-  /** Lines that take the place of those with their numbers: a range that shrinks, and a run whose end was lost and is known again. */
+  /** Lines that replace the lines of the same number: a range that shrinks, or a run whose end was lost and is known again. */
   readonly rewrites: readonly HistoryRecord[]
   /** Limits that the runs beginning here count against: after them, no slot may be held by more open runs (`OpenRun.slots`) than its limit. */
   readonly limits: readonly { readonly slot: string; readonly limit: number }[]

@@ -57,7 +57,7 @@ export type CronceEvent =
   | ({ readonly type: 'run.retried'; readonly readyAt: Instant; readonly reason: Reason } & AboutRun)
   /** Its work goes on elsewhere: the run stays open, without an instance, until a call-back comes or the time is up. */
   | ({ readonly type: 'run.parked'; readonly until: Instant } & AboutRun)
-  /** Somebody wants it to end; its signal is aborted. */
+  /** The run was asked to end; its signal is aborted. */
   | ({ readonly type: 'run.cancelled'; readonly reason: CancelRequest['reason'] } & AboutRun)
   /** It has no timeout and has been running for an hour, or another hour. */
   | ({ readonly type: 'run.stuck'; readonly runningMs: number } & AboutRun)
@@ -95,8 +95,8 @@ export type CronceEvent =
   /** A retired schedule is declared again, and fires again. */
   | ({ readonly type: 'schedule.returned'; readonly retiredAt: Instant } & AboutSchedule)
   /**
-   * The newest deployment of the app does not declare it, but live processes of older deployments do: it is retired in `retireInMs`. Told
-   * by a process of the newest deployment and by every process that declares it.
+   * The newest deployment of the app does not declare it, but live processes of older deployments do: it is retired in `retireInMs`.
+   * Emitted by a process of the newest deployment and by every process that declares it.
    */
   | ({
       readonly type: 'schedule.contested'
@@ -157,7 +157,7 @@ export type CronceEvent =
   /**
    * The store went back in time: a failover, or a copy that was put in its place. `lost`: it says itself that writes are gone
    * which it had acknowledged here. `restored`: fires that this instance had begun or ended, and has written again. `doubtful`:
-   * fires that ran here and may run twice, since somebody began them again before, or their schedule is gone. `incomplete`: more
+   * fires that ran here and may run twice, since a peer began them again before, or their schedule is gone. `incomplete`: more
    * may be lost than this instance remembers.
    */
   | {

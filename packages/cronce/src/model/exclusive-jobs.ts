@@ -1,7 +1,7 @@
 /** Of all names that the library uses itself. */
 export const RESERVED_PREFIX = 'cronce:'
 
-/** Jobs that nobody has: their runs are begun by whoever wants them. */
+/** Jobs that no instance declares: callers begin their runs. */
 export const LOCK_JOB = 'cronce:lock'
 export const LEADER_JOB = 'cronce:leader'
 export const ONCE_JOB = 'cronce:once'
@@ -10,7 +10,7 @@ export const SLOT_JOB = 'cronce:node-cron'
 /** The schedule of a task is called so, and by the name of the task. */
 export const SLOT_PREFIX = 'node-cron:'
 
-/** Whether what happens to runs of this job is told to somebody who called for it. */
+/** Whether a caller waits for runs of this job and gets their outcome. */
 export function isExclusive(job: string): boolean {
   return job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB
 }

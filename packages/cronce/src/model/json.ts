@@ -60,7 +60,7 @@ const BACKSLASH = 0x5c
 const BRACKETS = { open: 0x5b, close: 0x5d }
 const BRACES = { open: 0x7b, close: 0x7d }
 
-/** Whether a text of JSON is nested deeper than so many levels. Read from the text: to walk so deep a value would need the stack. */
+/** Whether a JSON text is nested deeper than `levels`. Reads the text: walking a deep value could overflow the stack. */
 export function isDeeper(text: string, levels: number): boolean {
   // Each level is opened and closed.
   if (text.length < 2 * (levels + 1)) return false

@@ -4,7 +4,7 @@ export const LIMITS = {
   name: 200,
   /** Input of a schedule or a manual fire, in bytes of its JSON. */
   input: 65_536,
-  /** How deep JSON may be nested, whoever gives it: what is written must not depend on the room that a stack has left. */
+  /** How deep JSON may be nested: a fixed limit, so that acceptance does not depend on how much stack is left. */
   depth: 64,
   /** Result of a run, in bytes of its JSON. */
   result: 16_384,
@@ -17,7 +17,7 @@ export const LIMITS = {
   step: 200,
   /** Result of a durable step, in bytes of its JSON. */
   stepResult: 65_536,
-  /** What somebody writes about a pause or a cancel. */
+  /** The operator's note on a pause or a cancel. */
   note: 1_000,
   dedupeKey: 200,
   /** Fires of one schedule that have not ended. */

@@ -10,9 +10,9 @@ export const REASONS = {
   failed: [
     /** The handler threw, and no retry is left or wanted. */
     'error',
-    /** The handler was still at it when its time was up. */
+    /** The handler was still running when its time was up. */
     'timeout',
-    /** A durable step was begun by an earlier run and nobody knows how it ended. */
+    /** An earlier run began a durable step, and its outcome is unknown. */
     'step-unknown',
     /** A retry would have begun after the fire's deadline. */
     'retry-too-late',
@@ -85,7 +85,7 @@ export const START_CAUSES = [
 /** Why a run started later than its grace. */
 export type StartCause = (typeof START_CAUSES)[number]
 
-/** How a run or a fire ended. `detail` is for people: an error's message, the run that was in the way. */
+/** How a run or a fire ended. `detail` is for people: an error's message, or the run that blocked it. */
 export interface Ending {
   readonly outcome: Outcome
   readonly reason: Reason

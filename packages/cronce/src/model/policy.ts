@@ -8,7 +8,7 @@ export interface Policy {
   readonly retry: RetryPolicy
   readonly timeout: TimeoutPolicy
   readonly jitter: JitterPolicy
-  /** Pause the schedule after so many failed fires in a row. */
+  /** Pause the schedule after this number of failed fires in a row. */
   readonly pauseAfter: number | null
   readonly retention: RetentionPolicy
   /** Runs at a time in the whole fleet, over all schedules of the job; and over everything in a named group. */
@@ -28,9 +28,9 @@ export interface OverlapPolicy {
 export interface MisfirePolicy {
   /** So late is still on time. */
   readonly graceMs: number
-  /** What becomes of what is later. */
+  /** Which fires beyond the grace run. */
   readonly late: 'skip' | 'latest' | 'all'
-  /** At most so many late fires run, the latest ones, when `late` is `all`. */
+  /** The most late fires that run when `late` is `all`: the latest ones. */
   readonly limit: number
   /** Later than this nothing is run late, and no retry is begun. */
   readonly windowMs: number
@@ -64,11 +64,11 @@ export interface JitterPolicy {
 }
 
 export interface RetentionPolicy {
-  /** Ended fires are kept so long. */
+  /** How long ended fires are kept. */
   readonly keepMs: number
   /** Per outcome, where it differs. */
   readonly keepMsBy: Readonly<Partial<Record<Outcome, number>>>
-  /** Beyond so many ended fires of the schedule the oldest go, once they are older than the misfire window and a day. */
+  /** The most ended fires kept per schedule. The oldest are pruned once they are older than the misfire window and a day. */
   readonly count: number
 }
 
@@ -96,7 +96,7 @@ export const DEFAULT_POLICY: Policy = {
 /** Only what differs from the default is stored: of a million schedules, most say nothing. */
 export type PolicyChoices = { readonly [Name in keyof Policy]?: Policy[Name] }
 
-/** Choices are data that never changes, and most schedules are asked for theirs again and again. */
+/** Cached: choices never change, and the policy of a schedule is needed again and again. */
 const known = new WeakMap<PolicyChoices, Policy>()
 
 export function policyOf(choices: PolicyChoices): Policy {

@@ -26,7 +26,7 @@ export interface FireRecord extends FireKey {
   readonly input: Json
   /** It was given `null`: `input` does not stand for its schedule's. */
   readonly givenNull?: true
-  /** Who wanted its last round, and why, where somebody said so. */
+  /** Who requested its last round, and why, if given. */
   readonly asked?: Asked
   /** `null` while it is open. */
   readonly ending: Ending | null
@@ -155,7 +155,7 @@ export interface LogLine {
   readonly message: string
 }
 
-/** What a run tells while it runs. Kept beside its record, since it is written by nobody but the run. */
+/** What a run reports while it executes. Stored beside its record, since only the run writes it. */
 export interface RunNotes {
   readonly progress: Progress | null
   readonly log: readonly LogLine[]

@@ -10,7 +10,7 @@ import type { PolicyChoices } from './policy.ts'
 /** Epoch milliseconds, always whole. */
 export type Instant = number
 
-/** What somebody wrote down: changes only with a new `revision`. */
+/** What the user declared: changes only with a new `revision`. */
 export interface Definition {
   readonly job: string
   /** `null`: fires only when triggered. */
@@ -20,7 +20,7 @@ export interface Definition {
   /** Instants before `start` and from `end` on are not the schedule's. */
   readonly start: Instant | null
   readonly end: Instant | null
-  /** So many fires in all, then it is finished. */
+  /** The schedule is finished after this number of fires. */
   readonly limit: number | null
   /** Whose data it is, so that it can be exported and erased. */
   readonly tenant: string | null
@@ -63,7 +63,7 @@ export interface ScheduleState {
   readonly skipped?: readonly Instant[]
   /** Version of the time zone data that `nextAt` was computed with; `null` where zones do not matter. */
   readonly zoneData: string | null
-  /** When somebody must look at it again; `null`: only when something happens to it. */
+  /** When an instance must look at the schedule again; `null`: only after a change. */
   readonly wakeAt: Instant | null
   /** Counts fencing tokens. Never goes back, not even when the schedule is removed and made again. */
   readonly tokens: number
@@ -108,7 +108,7 @@ export interface Pause {
   readonly until: Instant | null
   readonly note: string | null
   readonly author: string | null
-  /** What becomes of the instants of the pause when it ends by itself. */
+  /** Which instants of the pause run when it ends by itself. */
   readonly missed: MissedChoice
 }
 
@@ -139,7 +139,7 @@ export interface OpenFire {
   readonly run: OpenRun | null
   /** Set once something other than its own time keeps it from its first run. */
   readonly wait?: Wait
-  /** Who wanted this round of it, and why, where somebody said so. */
+  /** Who requested this round, and why, if given. */
   readonly asked?: Asked
   /** What it was planned with, where that is no longer the schedule's, or was given by the one who triggered it. */
   readonly own: { readonly input: Json; readonly policy: PolicyChoices } | null
@@ -180,11 +180,11 @@ export interface OpenRun {
   readonly startedAt: Instant
   /** Why it started late, where it started later than the grace. */
   readonly cause?: StartCause
-  /** Somebody wants it to end. From `revokeAt` on anybody may end it. */
+  /** A request to end the run. From `revokeAt` on any instance may end it. */
   readonly cancel: CancelRequest | null
   /** Names of the fleet-wide limits that it counts against, where there are any. */
   readonly slots?: readonly string[]
-  /** It was begun here and goes on elsewhere: somebody with its token says how it ended, or it fails then. */
+  /** The run's work goes on elsewhere: a caller with its token reports the outcome by then, or the run fails. */
   readonly parkedUntil?: Instant
 }
 
@@ -198,7 +198,7 @@ export interface CancelRequest {
   readonly revokeAt: Instant
 }
 
-/** A range of instants that somebody wants run; materialised a few at a time. */
+/** A requested range of instants to run; materialised a few at a time. */
 export interface Backfill {
   readonly id: string
   /** First instant not yet looked at. */

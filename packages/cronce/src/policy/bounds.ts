@@ -1,7 +1,7 @@
 import { LIMITS } from '../model/limits.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 
-/** So many are written one by one; more become one range, and no more backfilled fires are open at a time. */
+/** Up to this number of ended instants are written one by one, more as one range. Also the most backfilled fires open at a time. */
 export const HANDFUL = 5
 /** Instants that one step settles. More are left to the next step. */
 export const MAX_PLANNED = 10_000

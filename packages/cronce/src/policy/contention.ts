@@ -15,8 +15,10 @@ export function pauseAmong(tries: number, random: () => number): number {
 export function contention(schedule: string, tries: number): CronceError {
   return new CronceError(
     'CONTENTION',
-    `Schedule ${JSON.stringify(schedule)} kept changing, or was locked: ${tries} tries were in vain.`,
-    { hint: 'Try again, and look what changes it so often, or which transaction keeps its row.' },
+    `Schedule ${JSON.stringify(schedule)} kept changing or stayed locked: gave up after ${tries} tries.`,
+    {
+      hint: 'Try again. If it persists, find out what changes the schedule so often, or which transaction locks its row.',
+    },
   )
 }
 

@@ -3,7 +3,7 @@ import type { Change } from '../model/change.ts'
 import type { CronceEvent, EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
 import type { Policy } from '../model/policy.ts'
-import type { RunRecord } from '../model/record.ts'
+import type { HistoryRecord, RunRecord } from '../model/record.ts'
 import type { FireKind, Instant, Last, RunningFire } from '../model/schedule.ts'
 
 /** What a decision may know besides the schedule: all of it handed in. */
@@ -43,6 +43,8 @@ export interface Decision {
   readonly events: readonly CronceEvent[]
   /** Those of the events that are heard: events that report the ordinary course need not be made without a listener. */
   heard?(hears: (type: EventType) => boolean): readonly CronceEvent[]
+  /** The record of a success that need not have events. */
+  readonly success?: HistoryRecord
 }
 
 /** All that an instance needs to execute a run. */

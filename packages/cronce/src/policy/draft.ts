@@ -49,7 +49,7 @@ export function set(draft: Draft, patch: Partial<ScheduleState>): void {
   Object.assign(ownState(draft), patch)
 }
 
-/** A copy that nobody else has seen, made when the first thing changes: one for each decision, not one for each change. */
+/** A private copy, made on the first change: one per decision, not one per change. */
 function ownState(draft: Draft): { -readonly [Name in keyof ScheduleState]: ScheduleState[Name] } {
   if (draft.state === draft.before) draft.state = { ...draft.before }
   return draft.state
@@ -65,7 +65,7 @@ export function policyOfFire(draft: Draft, fire: OpenFire): Policy {
   return policyOf(choicesOfFire(draft, fire))
 }
 
-/** The same as it was written down, for whoever wants one part of it: to spell out the whole costs more than to decide. */
+/** The policy as declared, without defaults: callers that need one part avoid the cost of filling in all defaults. */
 export function choicesOfFire(draft: Draft, fire: OpenFire): PolicyChoices {
   return fire.own?.policy ?? draft.state.definition.policy
 }
@@ -109,7 +109,7 @@ export function finish(draft: Draft): Decision {
   if (isFinished(state) && !isFinished(before) && before.version > 0) {
     draft.events.push({ type: 'schedule.finished', schedule: state.id, job: state.definition.job })
   }
-  // Whoever changes a definition is told what it became, also if nothing is left of it.
+  // A caller that changes a definition gets the new state, even if the schedule is finished by it.
   const isRemoved = isSpent(state) && before.version > 0 && before.revision === state.revision
   state.wakeAt = wakeAtOf(state, context.now)
   return decisionOf(draft, isRemoved ? null : state, trim)

@@ -31,7 +31,7 @@ export function newFire(fire: Pick<OpenFire, 'dueAt' | 'readyAt' | 'plannedAt' |
   }
 }
 
-/** Nothing is kept of somebody who said nothing. */
+/** Stores nothing if neither an author nor a note was given. */
 export function askedBy(asked: Asked | undefined): { readonly asked?: Asked } {
   if (asked === undefined || (asked.author === null && asked.note === null)) return {}
   return { asked: { author: asked.author, note: asked.note } }
@@ -47,7 +47,7 @@ export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {
   draft.events.push({ type: 'fire.planned', schedule, job: definition.job, dueAt, nonce })
 }
 
-/** By its identity: whoever goes through a list made earlier may hold a copy that has been replaced since. */
+/** Found by identity: the caller may hold a copy from an earlier list that has been replaced since. */
 function placeOf(draft: Draft, { dueAt, nonce }: OpenFire): number {
   return draft.open.findIndex((other) => other.dueAt === dueAt && other.nonce === nonce)
 }
@@ -63,7 +63,7 @@ export function changeFire(draft: Draft, fire: OpenFire, changed: OpenFire): voi
   set(draft, {})
 }
 
-/** The fire is over: on record, counted, and told. */
+/** Ends the fire: records it, counts it and emits the event. */
 export function endFire(draft: Draft, fire: OpenFire, end: Ending): void {
   endTurn(draft, fire)
   draft.open.splice(demandPlace(draft, fire), 1)
@@ -115,7 +115,7 @@ export function endUnrun(draft: Draft, record: FireRecord, end: Ending): void {
   })
 }
 
-/** Only the run ends; what becomes of its fire is decided by the caller. */
+/** Ends only the run; the caller decides whether its fire ends or is retried. */
 export function endRun(
   draft: Draft,
   fire: RunningFire,
@@ -150,7 +150,7 @@ export function endRun(
 export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelRequest, 'reason' | 'detail'>): void {
   if (fire.run.cancel !== null) return
   const { now } = draft.context
-  // Nobody here executes it, so there is nobody to wait for.
+  // No instance executes a parked run, so it ends at once.
   if (fire.run.parkedUntil !== undefined) {
     const end = ending(why.reason, why.detail)
     endRun(draft, fire, end)
@@ -164,7 +164,7 @@ export function cancelRun(draft: Draft, fire: RunningFire, why: Pick<CancelReque
   changeFire(draft, fire, changed)
 }
 
-/** How a run ends, and its fire with it, when nobody waits for it any longer. */
+/** How a cancelled run and its fire end. */
 export function cancelEnding(cancel: CancelRequest): Ending {
   return ending(cancel.reason, cancel.detail)
 }

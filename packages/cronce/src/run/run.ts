@@ -15,7 +15,7 @@ export interface Run<Input = unknown, Tx = unknown> {
   readonly previous: Previous
   /**
    * A durable step: `work` is called by one run of the fire, and its result kept; later runs get that and do not call it.
-   * If an earlier run began it and nobody knows how it ended, it throws STEP_UNKNOWN, unless `rerun` allows it again.
+   * If an earlier run began it and its outcome is unknown, it throws STEP_UNKNOWN, unless `rerun` allows it again.
    * The result is stored as JSON. One that JSON would change (a Date, a Map, an Error) is refused: STEP_RESULT_INVALID.
    */
   once<Value>(
@@ -57,7 +57,7 @@ export interface Fire<Input> {
   readonly job: string
   /** The instant it stands for, in epoch milliseconds, however late it runs. */
   readonly dueAt: Instant
-  /** Empty, but for fires that somebody triggered. */
+  /** Empty, except for fires that were triggered by a caller. */
   readonly nonce: string
   readonly kind: FireKind
   readonly input: Input

@@ -1,6 +1,6 @@
 /**
  * The number that `H` stands on: FNV-1a over the seed's UTF-16 code units and the field, then a full avalanche so that
- * names which differ in one letter land far apart. Pinned by test vectors: changing it would move everybody's jobs.
+ * names which differ in one letter land far apart. Pinned by test vectors: changing it would move the jobs of every user.
  */
 export function hashOf(seed: string, field: number): number {
   let hash = 0x811c9dc5

@@ -129,7 +129,7 @@ export function pastedCommand(text: string): string | undefined {
 
 const WEEKDAY_NAMES = FIELDS[WEEKDAY]!.names
 
-/** The longest piece of somebody's text that a message repeats. */
+/** The longest piece of the user's text that a message repeats. */
 const CLIP = 60
 
 export function clip(text: string): string {

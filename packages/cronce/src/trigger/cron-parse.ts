@@ -58,7 +58,7 @@ export function parseCron(source: CronSource): ParsedCron {
   return { secondsLow, secondsHigh, minutesLow, minutesHigh, hours, days, rules, rare, isInterval }
 }
 
-/** The index of the field that an expression with so many fields begins with. */
+/** The index of the first field of an expression that has `count` fields. */
 function firstField({ dialect, start }: CronSource, count: number): number {
   const first = dialect.layouts[count]
   if (first === undefined) throw miscounted(count, count > 0 ? starts[0]! : start)

@@ -63,7 +63,7 @@ export class CompiledCron implements CronTrigger, CronSet {
       (OVERLAPS.indexOf(input.overlap) << OVERLAP_AT)
     const isPlain = set.rare === null && options === null
     this.rare = isPlain ? null : Object.freeze({ ...(set.rare ?? NO_DAY_RULES), options })
-    // Equal expressions share one trigger: nobody must be able to move somebody else's fires.
+    // Equal expressions share one trigger: one user of it must not be able to change the fires of another.
     Object.freeze(this)
   }
 

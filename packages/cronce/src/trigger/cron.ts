@@ -22,7 +22,7 @@ const SHARED_LIMIT = 16_384
 let sharedCount = 0
 
 let utc = makeGroup(DEFAULTS)
-/** By zone, where that is the only option: what nearly everybody writes. */
+/** Keyed by zone, for expressions whose only option is the zone: the most common case. */
 const zones = new Map<string, Group>()
 const others = new Map<string, Group>()
 

@@ -110,7 +110,7 @@ export interface DayField {
 
 /** Days that depend on the month's shape. */
 export type SpecialDay =
-  /** `L`, `L-3`: so many days before the last. */
+  /** `L`, `L-3`: this number of days before the last. */
   | { readonly kind: 'last'; readonly before: number }
   /** `15W`: the Monday to Friday nearest to a day, inside the month. */
   | { readonly kind: 'nearest'; readonly day: number }

@@ -139,7 +139,7 @@ function segment(start: number, end: number, offset: number, shift: number, next
 /** More than there are zones; the names of one can be spelled in many ways. */
 const ZONE_LIMIT = 1_000
 const zones = new Recent<Zone>(ZONE_LIMIT)
-/** What to say of names that are none. To find out costs milliseconds, and whoever can't read a schedule tries all that have it. */
+/** Hints for unknown zone names. Finding one takes milliseconds, and an old runtime may meet the same name in many schedules. */
 const hints = new Recent<string>(100)
 const utc = Zone.fixed('UTC', 0)
 

@@ -216,8 +216,8 @@ test('what is wrong here is told to our log, once, and not to strangers', async 
     assert.deepEqual(await answer.json(), {
       error: {
         code: 'SECRET_INVALID',
-        message: 'Nothing can be taken here now.',
-        hint: 'Try again later; the log here says why.',
+        message: 'Requests cannot be accepted right now.',
+        hint: 'Try again later; the log of this process says why.',
       },
     })
     assert.equal(answer.status, 503)

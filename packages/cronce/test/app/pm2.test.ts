@@ -48,7 +48,7 @@ test('under PM2, a warning names a kill timeout that is not longer than drain', 
   assert.equal(pm2Warning({}, drainMs), null)
   assert.equal(
     pm2Warning({ pm_id: '0' }, drainMs),
-    'PM2 kills this process 1600 ms after it has told it to stop, but drain lets runs finish for 30000 ms. Set kill_timeout: 35000 in the ecosystem file, or a shorter drain.',
+    'PM2 kills this process 1600 ms after the stop signal, but drain lets runs finish for 30000 ms. Set kill_timeout: 35000 in the ecosystem file, or a shorter drain.',
   )
   assert.equal(pm2Warning({ pm_id: '0', kill_timeout: '35000' }, drainMs), null)
   assert.match(pm2Warning({ pm_id: '0', kill_timeout: '30000' }, drainMs) ?? '', /^PM2 kills this process 30000 ms/)

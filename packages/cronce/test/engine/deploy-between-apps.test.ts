@@ -395,6 +395,115 @@ test('a process that dies while it takes a job leaves it to the first app, once 
   assert.equal(outcomes.size, 2, 'it dies before and after the new name is there')
 })
 
+/** `crm` has taken `bill` from `shop`, which has stopped, and has died before the new name was there. */
+async function halfRenamed(fleet: Fleet, id: (typeof IDS)[number]): Promise<void> {
+  const first = await fleet.add(job('bill'), { app: 'shop', deployment: id('v1') })
+  await fleet.advance('200s')
+  await stop(fleet, first)
+  const crm = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: id('c1') })
+  let calls = 0
+  crm.link.disturb((call) => {
+    if (call.name === 'apply' && ++calls === 2) crm.crash()
+    return null
+  })
+  await fleet.advance('150s')
+  const { app, retirements } = await fleet.operator.schedules.get('bill')
+  assert.deepEqual([app, retirements.at(-1)?.renamedTo], ['crm', 'invoice'])
+  assert.equal(await fleet.operator.schedules.find('invoice'), null)
+}
+
+test('a rename that stopped half-way in another app is undone: the first app plans what was due in between', async () => {
+  for (const id of IDS) {
+    for (const declare of [job('bill'), job('receipt', 'bill')]) {
+      const fleet = await createFleet()
+      await halfRenamed(fleet, id)
+      const back = await fleet.add(declare, { app: 'shop', deployment: id('v3') })
+      await fleet.advance('6m')
+      assert.deepEqual(ran(fleet, 'bill', 'receipt'), minutes(0, minute(fleet)), 'none lost, none twice')
+      assert.doesNotMatch(refusals(fleet, back).join(), /remove invoice/, 'it does not exist')
+      const again = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: id('c1') })
+      await fleet.advance('3m')
+      assert.equal(refusals(fleet, again).length, 1)
+      assert.deepEqual(ran(fleet, 'bill', 'receipt', 'invoice'), minutes(0, minute(fleet)))
+      crashAll(fleet)
+    }
+  }
+})
+
+test('a rename that stopped half-way is undone also if the other app had the new name before', async () => {
+  for (const id of IDS) {
+    const fleet = await createFleet()
+    let crm = await fleet.add(job('bill'), { app: 'crm', deployment: id('c1') })
+    for (const [release, declare] of [
+      ['c2', job('invoice', 'bill')],
+      ['c3', job('bill')],
+    ] as const) {
+      await fleet.advance('90s')
+      await stop(fleet, crm)
+      crm = await fleet.add(declare, { app: 'crm', deployment: id(release) })
+    }
+    await fleet.advance('90s')
+    await stop(fleet, crm)
+    const half = fleet.make(job('invoice', 'bill'), { app: 'crm', deployment: id('c4') })
+    half.at('declare:sent', () => half.crash())
+    half.app.start().catch(() => {})
+    await fleet.advance('5s')
+    const states = await Promise.all(['bill', 'invoice'].map((name) => fleet.operator.schedules.get(name)))
+    assert.deepEqual(
+      states.map(({ state, retirements }) => [state, retirements.at(-1)?.renamedTo]),
+      [
+        ['retired', 'invoice'],
+        ['retired', 'bill'],
+      ],
+    )
+    await fleet.add(job('bill'), { app: 'shop', deployment: id('v1') })
+    await fleet.advance('5m')
+    assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'crm'])
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, minute(fleet)), 'none lost, none twice')
+    const again = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: id('c4') })
+    await fleet.advance('3m')
+    assert.match(refusals(fleet, again).join(), /belongs to the app shop/)
+    assert.deepEqual(ran(fleet, 'bill', 'invoice'), minutes(0, minute(fleet)))
+    crashAll(fleet)
+  }
+})
+
+test('a job that went on in a third app, and was removed there, is not repeated under the old name', async () => {
+  for (const id of IDS) {
+    const fleet = await createFleet()
+    const crm = await moved(fleet, id)
+    await stop(fleet, crm)
+    const depot = await fleet.add(job('invoice'), { app: 'depot', deployment: 'd1' })
+    await fleet.advance('3m')
+    await stop(fleet, depot)
+    assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['crm', 'depot'])
+    await fleet.operator.schedules.remove('invoice', { force: true })
+    await fleet.add(job('bill'), { app: 'shop', deployment: id('v3') })
+    await fleet.advance('3m')
+    assert.deepEqual(await ownersOf(fleet, 'bill'), ['shop'])
+    const all = ran(fleet, 'bill', 'invoice')
+    assert.deepEqual(all, [...new Set(all)], 'none twice')
+    assert.equal(all.at(-1), minute(fleet))
+    crashAll(fleet)
+  }
+})
+
+test('an old name of a job that another app has dropped is free when an operator removes it, as the refusal says', async () => {
+  for (const id of IDS) {
+    const fleet = await createFleet()
+    const crm = await moved(fleet, id)
+    await fleet.add(idle('post'), { app: 'crm', deployment: 'v3' })
+    await stop(fleet, crm)
+    const back = await fleet.add(job('bill'), { app: 'shop', deployment: id('v1') })
+    await fleet.advance('3m')
+    assert.match(refusals(fleet, back)[0]!, /if crm no longer has the job, remove bill\./)
+    await fleet.operator.schedules.remove('bill')
+    await fleet.advance('3m')
+    assert.equal(ran(fleet, 'bill').at(-1), minute(fleet))
+    crashAll(fleet)
+  }
+})
+
 test('an app that dies while it takes the names of a job is refused when it returns and the first app has the job again', async () => {
   for (const id of IDS) {
     for (const aliveMs of [70_000, 80_000, 110_000]) {

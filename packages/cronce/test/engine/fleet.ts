@@ -100,6 +100,8 @@ export interface FleetOptions {
   readonly probes?: boolean
   /** The store may go back in time. */
   readonly losesWrites?: boolean
+  /** Nothing listens, so `told` stays empty and no event is made that need not be. */
+  readonly isQuiet?: boolean
   /** Between sending and applying, and between applying and the answer, for all calls. */
   readonly latency?: (random: () => number) => { readonly requestMs: number; readonly answerMs: number }
 }
@@ -113,6 +115,7 @@ export async function createFleet({
   seed = 1,
   probes = false,
   losesWrites = false,
+  isQuiet = false,
   latency,
 }: FleetOptions = {}): Promise<Fleet> {
   const world = createWorld()
@@ -170,7 +173,7 @@ export async function createFleet({
       at: (point: SyncPoint, happen: () => Promise<void> | void, times = 1) =>
         void points.set(point, { happen, left: times }),
     })
-    app.on('*', (event) => told.push({ at: storeNow(), member, event }))
+    if (!isQuiet) app.on('*', (event) => told.push({ at: storeNow(), member, event }))
     const record = (run: Run<unknown, Tx>, call: () => unknown): unknown => {
       const entry = handledBy(member, run, storeNow())
       handled.push(entry)

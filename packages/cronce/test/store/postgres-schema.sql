@@ -392,7 +392,7 @@ function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad734
 function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
 function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
-function _prune_1(_namespace text, _limit text); -- fb9b1ac62bba9bb2e9245884726b1798
+function _prune_1(_namespace text, _limit text); -- ba1206424b679af7a437916acaa97a5a
 function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854

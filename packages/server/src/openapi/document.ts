@@ -31,7 +31,7 @@ export function documentOf(routes: readonly Route[]): Readonly<Record<string, un
 
 function operationOf(route: Route): Readonly<Record<string, unknown>> {
   const { id, about, access, answer, status = 200, type = 'application/json' } = route
-  const isGuarded = access === 'read' || access === 'operate'
+  const isGuarded = access !== 'open' && access !== 'own'
   const parameters = [
     ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => pathParameter(name!)),
     ...Object.entries(route.query ?? {}).map(([name, parameter]) => queryParameter(name, parameter)),

@@ -1,5 +1,6 @@
 import { FIRE_ROUTES } from './fires.ts'
 import { FLEET_ROUTES } from './fleet.ts'
+import { METRICS_ROUTES } from './metrics.ts'
 import { PROBE_ROUTES } from './probes.ts'
 import type { Route } from './route.ts'
 import { SCHEDULE_ROUTES } from './schedules.ts'
@@ -8,6 +9,7 @@ import { SERVICE_ROUTES } from './service.ts'
 /** Every route there is. The router, the access check and the OpenAPI document are made of it, so none knows one that another does not. */
 export const ROUTES: readonly Route[] = [
   ...PROBE_ROUTES,
+  ...METRICS_ROUTES,
   ...SCHEDULE_ROUTES,
   ...FIRE_ROUTES,
   ...FLEET_ROUTES,

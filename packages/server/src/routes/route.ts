@@ -1,5 +1,6 @@
 import type { Answer } from '../answer.ts'
 import type { EventHub } from '../events/hub.ts'
+import type { ServerMetrics } from '../metrics/server-metrics.ts'
 import type { Schema } from '../openapi/schema.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Parts } from '../read-path.ts'
@@ -27,6 +28,8 @@ export interface Call {
   readonly isReady: () => Promise<boolean>
   /** The OpenAPI document. */
   readonly document: Readonly<Record<string, unknown>>
+  /** What Prometheus reads of this process and of the fleet; `null`: not offered here. */
+  readonly metrics: ServerMetrics | null
   /** The figures of the first screen. */
   readonly overview: () => Promise<unknown>
 }
@@ -41,8 +44,8 @@ export interface QueryParameter {
   readonly required?: boolean | undefined
 }
 
-/** Who may call it: all clients; those with read access; those with operate access; or those that the route itself accepts. */
-export type RouteAccess = 'open' | 'read' | 'operate' | 'own'
+/** Who may call it: all clients; those with at least that level of access; or those that the route itself accepts. */
+export type RouteAccess = 'open' | 'metrics' | 'read' | 'operate' | 'own'
 
 export type Proof = 'proved' | 'unproved' | 'none'
 

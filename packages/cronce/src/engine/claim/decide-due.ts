@@ -10,7 +10,7 @@ import { advancePlain, claimAhead, claimEarliest } from '../../policy/plan/plain
 import { listFires } from '../../store/list-views.ts'
 import type { ChangeResult, Due } from '../../store/store.ts'
 import type { Core } from '../core.ts'
-import { callStore } from '../store-calls.ts'
+import { applyChanges, callStore } from '../store-calls.ts'
 import { hasJobOf, takesNew } from './buckets.ts'
 import { BATCH } from './look.ts'
 import { isOnlyPostponed } from './postponed.ts'
@@ -107,7 +107,7 @@ export class DueDecider {
     })
     if (decisions.length === 0) return false
     const changes = decisions.map(({ change }) => change)
-    this.answered(decisions, (await callStore(core, 'plan', () => core.parts.store.apply(changes))).results)
+    this.answered(decisions, (await applyChanges(core, 'plan', changes)).results)
     return true
   }
 

@@ -2,7 +2,7 @@ import type { Decision } from '../../policy/decision.ts'
 import type { ChangeResult } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
-import { callStore } from '../store-calls.ts'
+import { applyChanges, callStore } from '../store-calls.ts'
 
 /** Writes claims and answers what became of each, also if the store's answer was lost. */
 export async function sendClaim(
@@ -19,7 +19,7 @@ export async function sendClaim(
   const sent = core.lease.times()
   await core.parts.sync('claim:sent')
   try {
-    const applied = await callStore(core, 'claim', () => core.parts.store.apply(changes, { claimant, wake }))
+    const applied = await applyChanges(core, 'claim', changes, { claimant, wake })
     await core.parts.sync('claim:answered')
     core.storeAnswered()
     core.time.observe(applied.now, sent.mono)

@@ -16,7 +16,7 @@ import type { Page, ScheduleQuery } from '../../store/store.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
-import { hasGoneOn } from './gone-on.ts'
+import { isHalfRenamed } from './gone-on.ts'
 import type { GuardedWrites, Progress } from './guarded-writes.ts'
 import { loadNames } from './load-names.ts'
 import { nextName } from './other-names.ts'
@@ -137,7 +137,7 @@ export class Retirer {
       found.flatMap((state) => nextName(state) ?? []),
     )
     const half: ScheduleState[] = []
-    for (const state of found) if (!(await hasGoneOn(this.#core, state, schedules))) half.push(state)
+    for (const state of found) if (await isHalfRenamed(this.#core, state, schedules)) half.push(state)
     return half
   }
 

@@ -1,12 +1,14 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Instant } from '../../model/schedule.ts'
+import { isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { announceRetirements } from '../../policy/deploy/deployment.ts'
-import { isYielded, mayReturn, takeSchedule } from '../../policy/deploy/yielding.ts'
+import { isYielded, mayReturn, takeSchedule, undoRename } from '../../policy/deploy/yielding.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
 import { isOf, type Wish } from './declarations.ts'
+import { isHalfRenamed } from './gone-on.ts'
 import type { GuardedWrites } from './guarded-writes.ts'
 import { loadNames } from './load-names.ts'
 import { adoptNames } from './rename-jobs.ts'
@@ -19,6 +21,8 @@ interface Yielded {
   readonly theirs: AppRecord | null
   /** By name, the declared job that gets the schedule. */
   readonly free: ReadonlyMap<string, Wish>
+  /** Of these, the names whose rename to another name than the declared one stopped half-way. */
+  readonly half: ReadonlySet<string>
 }
 
 /** Takes names of schedules from other apps. */
@@ -45,7 +49,7 @@ export class NameTaker {
     // The newest release of this app has to judge what the app gets.
     const own = { ...record, version: record.version + 1, tidiedFor: null }
     if (!(await this.#writes.save(own))) return true
-    const { theirs, free } = await this.#findYielded(owner, wanted)
+    const { theirs, free, half } = await this.#findYielded(owner, wanted)
     if (theirs === null || free.size === 0) return true
     // What the taken name continues is not free for another app any more.
     if ((await adoptNames(this.#writes, continuedBy(free), own)) !== 'done') return true
@@ -53,7 +57,8 @@ export class NameTaker {
     if (!(await this.#writes.save(announced))) return true
     const decide: Decide = (id, state, context) => {
       const wish = free.get(id)!
-      return state !== null && isOf(state, owner) ? takeSchedule(state, wish.id, wish, context) : null
+      if (state === null || !isOf(state, owner)) return null
+      return takeSchedule(half.has(id) ? undoRename(state) : state, wish.id, wish, context)
     }
     await this.#core.parts.sync('declare:sent')
     await this.#writes.change('take over', [...free.keys()], decide, announced)
@@ -69,12 +74,16 @@ export class NameTaker {
     const { now, instances } = await callStore(core, 'take over (look)', () => store.listInstances({ app: owner }))
     const about = this.#about(owner, instances, now)
     const free = new Map<string, Wish>()
+    const half = new Set<string>()
     for (const state of schedules) {
       const wish = wanted.get(state.id)
       if (wish === undefined || !isYielded(state, about)) continue
-      if (takeSchedule(state, wish.id, wish, context!) !== null) free.set(state.id, wish)
+      if (takeSchedule(state, wish.id, wish, context!) === null) continue
+      free.set(state.id, wish)
+      // A rename to the declared name is finished instead.
+      if (!isRenamedTo(state, wish.id) && (await isHalfRenamed(core, state, schedules))) half.add(state.id)
     }
-    return { theirs, free }
+    return { theirs, free, half }
   }
 
   /** Whether the app is gone for good, and its instances that are not. */

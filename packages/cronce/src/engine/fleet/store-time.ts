@@ -101,9 +101,9 @@ class ClockFloor {
 
 /** Clocks differ in speed, and are made to; by more than this only if something is wrong. */
 const DRIFT = 0.000_5
-/** So long the answers must have fitted together: a clock that runs wrong gives itself away by then. */
+/** How long the answers must have been consistent: a clock that runs wrong is noticed by then. */
 const STEADY_MS = 10_000
-/** Since the last answer that came so soon that it would have shown a step of the store's clock. */
+/** The most time since the last answer that was fast enough to show a step of the store's clock. */
 const FRESH_MS = 10_000
 /** Between what the store's clock shows at least and at most. */
 const WIDEST_MS = 100

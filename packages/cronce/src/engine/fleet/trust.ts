@@ -27,7 +27,7 @@ export async function demandTrust<Tx>(core: Core<Tx>, run: LocalRun, wanted: 'on
   })
 }
 
-/** The store refused what a run wanted: somebody else is at it, or nobody should be. */
+/** The store refused a write of the run: a peer runs the fire now, or the fire has ended. */
 export function fenced(core: Core, run: LocalRun, refused: 'once' | 'transaction'): CronceError {
   const { token } = run.started.record
   core.parts.emit({ type: 'run.fenced', refused, ...aboutRun(run) })

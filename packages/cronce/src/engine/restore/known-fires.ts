@@ -6,7 +6,7 @@ import { fireText, type Remembered } from './recent-changes.ts'
 
 /**
  * All that this instance knows of fires of which a run began or ended, by schedule: what it wrote lately, what it executes, and
- * what it saw others execute. `instances`: those that the store knows. A run of any other would be nobody's, and never end.
+ * what it saw peers execute. `instances`: those that the store knows. A run of any other would have no owner, and never end.
  */
 export function knownFires(core: Core, instances: ReadonlySet<string>): ReadonlyMap<string, readonly KnownFire[]> {
   const fires = new Map<string, KnownFire>()
@@ -54,11 +54,11 @@ export function knownStates(core: Core): ReadonlyMap<string, ScheduleState> {
   return new Map([...latest].flatMap(([id, { state }]) => (state === null ? [] : [[id, state]])))
 }
 
-/** `null`: a run that was overtaken here, or whose instance is nobody's. */
+/** `null`: a run that was overtaken here, or whose instance the store does not know. */
 function knownBy(core: Core, known: Remembered, instances: ReadonlySet<string>): KnownFire | null {
   const { instance } = known.open?.run ?? {}
   if (instance === undefined || core.runs.find(known.fire.schedule, known.token) !== undefined) return known
-  // Parked: whoever ends it will find it there again.
+  // A parked run: the call-back must find it again.
   if (instance === NOBODY) return known
   if (instance === core.fleet.instance || !instances.has(instance)) return null
   return { ...known, isElsewhere: true }

@@ -15,7 +15,7 @@ export interface Recent {
   applied(decision: Decision): void
   /** The oldest first. */
   all(): readonly Remembered[]
-  /** Somebody began it again: what is on record about it from then on is theirs. */
+  /** A peer began the fire again: its records are the peer's from then on. */
   forget(fire: FireKey): void
   /** Something that is not older than what is kept was forgotten, since it was too much. */
   isCut(): boolean
@@ -54,7 +54,7 @@ export const NOTHING_RECENT: Recent = {
 
 /** Of the last minute, and of no more than `MOST` changes. */
 export function recentChanges(clock: Clock): Recent {
-  /** What was written, the oldest first. What it says of each fire is worked out when somebody asks, which is hardly ever. */
+  /** What was written, the oldest first. What it says of each fire is computed on demand, which is rare. */
   let written: Written[] = []
   let oldest = 0
   let cutAt = Number.NEGATIVE_INFINITY

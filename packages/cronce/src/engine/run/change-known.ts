@@ -6,11 +6,11 @@ import type { Core } from '../core.ts'
 
 /**
  * Decide and write without reading, where this instance knows the schedule as it wrote it last. Answers the ids that are left:
- * what it does not know, and what somebody else has changed since. Throws when the store does.
+ * what it does not know, and what a peer has changed since. Throws when the store does.
  *
  * The store's clock is not asked either: what is recorded is the latest that it can show by now (`StoreTime.stamp`), so
  * nothing is on record as over before it was; and the store refuses what comes before its own time (`notBefore`), so nothing
- * is on record as over later than somebody else may begin. Where the clocks do not let us know, we read as everybody does.
+ * is on record as over later than a peer may begin. If the clocks do not agree closely enough, this instance reads first.
  */
 export async function changeKnown(
   core: Core,

@@ -1,4 +1,5 @@
 import { isPromise } from '../../model/is-promise.ts'
+import type { Instant } from '../../model/schedule.ts'
 import { epochOf } from '../../model/token.ts'
 import { isOnTime } from '../../policy/plan/misfire.ts'
 import type { Core } from '../core.ts'
@@ -98,6 +99,7 @@ function callHandler<Tx>(
   // It was given up before it started.
   if (hasEnded) return
   run.calledAt ??= core.time.estimate()
+  measureStart(core, run, run.calledAt)
   let value: unknown
   try {
     value = job.execute(runHandle(core, run, notes))
@@ -111,6 +113,20 @@ function callHandler<Tx>(
       (error: unknown) => end({ kind: 'threw', error }),
     )
   } else end({ kind: 'returned', value })
+}
+
+/** Locks, terms and keys have no due time that they could be late for. */
+function measureStart<Tx>(
+  { parts: { meters } }: Core<Tx>,
+  { started, exclusive }: ExecutedRun,
+  calledAt: Instant,
+): void {
+  if (meters.length === 0 || exclusive !== null) return
+  const { job, startedAt, readyAt } = started.record
+  // What was claimed ahead starts at its due time, so it was not claimed late.
+  const claimLagMs = Math.max(0, startedAt - readyAt)
+  const startLagMs = Math.max(claimLagMs, calledAt - readyAt)
+  for (const meter of meters) meter.runStarted(job, claimLagMs, startLagMs)
 }
 
 /** Ends the run once its transaction has ended, and writes its last notes. */

@@ -4,14 +4,14 @@ import type { Decision } from '../../policy/decision.ts'
 
 /**
  * The schedules whose runs are here, as this instance wrote them last. A settlement that is decided on one of them and
- * written by compare-and-set needs no reading first: if the version still is that one, nobody else has changed it.
+ * written by compare-and-set needs no reading first: if the version is unchanged, no peer has changed the schedule.
  * As many as there are runs here, and no more.
  */
 export interface KnownStates {
   /** A decision of this instance was applied. */
   applied(decision: Decision): void
   find(schedule: string): KnownState | undefined
-  /** A run that `applied` told of is gone from here. */
+  /** A run that was passed to `applied` has left this instance. */
   released(schedule: string): void
 }
 

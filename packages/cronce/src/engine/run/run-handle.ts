@@ -125,7 +125,7 @@ function keptResult(step: string, result: Json): Json {
   throw new ResultRefused(`step '${step}'`, problem)
 }
 
-/** A store that forgot does not know that these were begun: should this process die at them, somebody must be told. */
+/** Records begun steps again after the store lost writes: if this process dies in one, a later run must get STEP_UNKNOWN. */
 export async function beginAgain(core: Core): Promise<void> {
   for (const run of core.runs.all()) {
     const { schedule, dueAt, nonce, token } = run.started.record
@@ -142,12 +142,12 @@ async function send(core: Core, run: LocalRun, command: StepCommand): Promise<St
   if (command.kind === 'end') run.doing?.delete(command.step)
   await core.parts.sync('step:sent')
   const ask = (): Promise<StepAnswer> => core.parts.store.step(command)
-  // An end is truth, whoever holds the lease by now; a beginning is only wanted while the run is.
+  // The end of a step is recorded even if the lease is lost by now; its beginning only while the run is wanted.
   const giveUp = (): boolean => core.stopped.aborted || (command.kind === 'begin' && run.signal.aborted)
   let answer = await persist(core, `once (${command.kind})`, ask, giveUp)
   const isRefused = answer.kind === 'stale' || answer.kind === 'not-found'
   const isForgotten = isRefused && (await wasForgotten(core, command.fire.schedule))
-  // What ends had begun, and the store had acknowledged that: whoever does not know it now has forgotten it, however long ago.
+  // The store had acknowledged the beginning of this step. If it does not know the step now, it has lost writes.
   if (command.kind === 'end' && (isForgotten || answer.kind === 'not-found')) {
     const { fire, step, token } = command
     const begin = { kind: 'begin', fire, step, token, rerun: false } as const

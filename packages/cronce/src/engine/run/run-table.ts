@@ -18,7 +18,7 @@ export interface LocalRun {
   readonly giveUp: () => void
   /** Its handler has returned, thrown, or been given up. */
   readonly ended: boolean
-  /** About to be settled, by its own transaction or without one: nobody hands it back. */
+  /** About to be settled, with or without its transaction: it must not be handed back. */
   settling: boolean
   /** Steps that it has begun and not ended, by their names; made with the first. */
   doing: Set<string> | null
@@ -26,13 +26,13 @@ export interface LocalRun {
   transaction: Promise<void> | null
   /** That transaction has settled the fire. */
   committed: boolean
-  /** Its work goes on elsewhere: it is to be parked for so long. */
+  /** How long to park the run, if its work goes on elsewhere. */
   parkMs: number | null
 }
 
 export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'stopping' | 'lease-lost' | 'fenced'
 
-/** `section`: somebody's exclusive section, which ends by itself. `term`: of a leader, which ends when its instance stops. */
+/** `section`: a caller's exclusive section, which ends by itself. `term`: of a leader, which ends when its instance stops. */
 export type ExclusiveKind = 'section' | 'term'
 
 /** What this instance is doing, by run. */

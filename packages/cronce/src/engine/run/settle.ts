@@ -42,7 +42,7 @@ export class Settler {
   }
 
   /**
-   * Calls `onSettled` with what became of it once the store has answered; with `lost` if the engine was stopped before that. `wake`: wake
+   * Calls `onSettled` with the result once the store has answered; with `lost` if the engine was stopped before that. `wake`: wake
    * the peers at once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
    */
   add(schedule: string, settlement: Settlement, wake: boolean, onSettled: (result: Settled) => void): void {

@@ -20,7 +20,7 @@ interface Doing<Value> {
   value: Value | null
   /** By the user's own work: rolled back for certain. */
   thrown: boolean
-  /** Nobody waits for it any more. */
+  /** The caller no longer waits for it. */
   over: boolean
 }
 
@@ -53,7 +53,7 @@ export async function transact<Tx, Value>(
     run.committed = true
   } catch (error) {
     doing.over = true
-    // What the store throws may mean that nobody knows.
+    // An error of the store may leave the outcome unknown.
     const isOpen = !doing.thrown && doing.settled !== null
     run.committed = isOpen && (await resolveTransaction(core as Core, run, error))
     if (!run.committed) {
@@ -87,7 +87,7 @@ async function commit<Tx, Value>(
     schedule,
     token,
     work(tx) {
-      // Begun when nobody waits for it any more: it must not be.
+      // The transaction began after its caller gave up: it must not go on.
       if (doing.over) throw new Error('This transaction was given up.')
       deadline.pause()
       return watched(work, tx, doing, deadline.resume)
@@ -104,7 +104,7 @@ async function commit<Tx, Value>(
       return decision.change
     },
   })
-  // If it comes too late, nobody looks at it.
+  // A late answer is ignored.
   answer.catch(() => {})
   try {
     const first = await Promise.race([answer, deadline.passed])

@@ -5,7 +5,7 @@ import { describeError } from '../describe-error.ts'
 /** What is known of an end that could not be written. */
 export interface Suspect {
   readonly settlement: Settlement
-  /** It is written with so many others at most: fewer each time that they could not be written together. */
+  /** The largest batch that it may be part of: smaller after each batch that could not be written. */
   most: number
   /** How often it was refused although it was alone. */
   refusals: number
@@ -13,14 +13,12 @@ export interface Suspect {
   bare: Settlement | null
 }
 
-/** Refused so often although it is alone, it is written bare. */
+/** After this number of refusals on its own, a settlement is written without its result and error. */
 const REFUSALS = 2
 
 /**
- * These could not be written. If that may be for one of them it must not keep the others from being written: fewer at a time, until it
- * is alone; then it comes last. Only what is refused for what it contains is written without its result and error: all else may
- * pass by itself, and a result that was dropped is gone. If that can't be written either, so be it: all of it is tried again, like
- * everything that the store fails at.
+ * A batch could not be written. One settlement may be the cause and must not block the rest: smaller batches until it is alone,
+ * then it comes last. Only if its content is refused is it written without result and error: dropping those cannot be undone.
  */
 export function setApart(left: readonly Suspect[], error: unknown): 'again' | 'at once' | 'last' {
   const wasBare = left.some(({ bare }) => bare !== null)
@@ -46,7 +44,7 @@ function isRefusal(error: unknown): boolean {
   return isOfLanguage(error) || describeError(error).code === 'STORE_REFUSED'
 }
 
-/** Thrown before anything was sent. Those with a cause are somebody's words for something else: fetch throws one when there is no server. */
+/** Thrown before anything was sent. Errors with a cause wrap another problem: fetch throws a TypeError when there is no server. */
 function isOfLanguage(error: unknown): boolean {
   return (error instanceof RangeError || error instanceof TypeError) && error.cause === undefined
 }

@@ -47,6 +47,12 @@ export function isRenamedTo({ retiredAt, retirements }: ScheduleState, name: str
   return retiredAt !== null && retirements?.at(-1)?.renamedTo === name
 }
 
+/** The retirements of an old name whose job has left the code under this name. */
+export function withoutRename(retirements: readonly Retirement[] = [], by: Partial<Retirement>): readonly Retirement[] {
+  const { renamedTo: _, ...last } = retirements.at(-1)!
+  return [...retirements.slice(0, -1), { ...last, ...by }]
+}
+
 /** Whether `next` has continued the job of `old` since that was renamed. */
 export function hasContinued(next: ScheduleState, old: ScheduleState): boolean {
   const since = old.retirements?.at(-1)?.from ?? 0

@@ -9,7 +9,7 @@ import { canRead, markOf } from '../plan/series.ts'
 import { settleUpToNow } from '../plan/up-to-now.ts'
 import { frozenUntil } from '../plan/wake.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
-import { isOldName, isRenamedTo } from './continue-job.ts'
+import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
   readonly app: string
@@ -53,12 +53,11 @@ export function settleHeld(state: ScheduleState, context: Context): Decision | n
 
 /** A rename stopped half-way, and no release goes on with it: the job has left the code under its old name. */
 export function dropOldName(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
-  const { source, retirements = [] } = state
+  const { source, retirements } = state
   if (source.kind !== 'code' || source.app !== by.app || !isOldName(state)) return null
   const draft = begin(state, context)
-  const { renamedTo: _, ...last } = retirements.at(-1)!
   const { cause, deployment, number } = by
-  set(draft, { retirements: [...retirements.slice(0, -1), { ...last, cause, deployment, number }] })
+  set(draft, { retirements: withoutRename(retirements, { cause, deployment, number }) })
   draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
 }

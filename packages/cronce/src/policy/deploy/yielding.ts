@@ -10,7 +10,7 @@ import { missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
 import { isRefusal } from '../refusals.ts'
-import { isOldName, isRenamedTo } from './continue-job.ts'
+import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
 
 // How the name of a schedule passes from the app that declared it to another app. See docs/decisions/006-deployments.md, "Apps".
 
@@ -62,6 +62,11 @@ export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWis
   if (leavesJob) endWaiting(draft)
   if (holder?.retiredAt === null) retireBeside(draft, holder.id, by)
   return finish(draft)
+}
+
+/** The rename of a taken name stopped half-way: its job has gone on nowhere, and is as one that no process declared in between. */
+export function undoRename(state: ScheduleState): ScheduleState {
+  return { ...state, retirements: withoutRename(state.retirements, { cause: 'absent' }) }
 }
 
 /** Whether the declared name is retired, and no active name of the taker holds its job. One that has left its job needs a holder to continue. */

@@ -33,7 +33,7 @@ export interface Restoration {
   /** `null`: nothing is to be written. */
   readonly decision: Decision | null
   readonly restored: readonly KnownFire[]
-  /** Somebody began them again, or they are on record as something else: nothing is written about them. */
+  /** A peer began them again, or their records differ: nothing is written about them. */
   readonly doubtful: readonly KnownFire[]
 }
 
@@ -69,7 +69,7 @@ function isSame(known: KnownRun, stored: readonly RunRecord[]): boolean {
 
 /**
  * A store that went back in time: put back what is known of these fires and what the store has forgotten. All of it was decided
- * and acknowledged before, so nothing is decided anew and nothing is told twice. Counters only grow.
+ * and acknowledged before, so nothing is decided anew and no event is emitted twice. Counters only grow.
  */
 export function restore(
   state: ScheduleState,
@@ -202,7 +202,7 @@ function lineOfRun(draft: Draft, known: KnownFire, run: RunRecord): HistoryRecor
   }
 }
 
-/** An instant that the schedule has not got to again is on record now: whoever plans must not find it in the way. */
+/** The instant is on record before the schedule reaches it again: mark it as skipped, so that planning does not create it twice. */
 function passOver(draft: Draft, known: KnownFire): void {
   const { id, definition, nextAt, skipped = [], fired } = draft.state
   const { dueAt } = known.fire

@@ -2,7 +2,7 @@ import type { Policy, RetryPolicy } from '../../model/policy.ts'
 import type { Instant } from '../../model/schedule.ts'
 import type { RunningFire } from '../records.ts'
 
-/** How long to wait after so many failures. Chance only shortens it: the cap is a promise. */
+/** How long to wait after this number of failures. Jitter only shortens the wait: the cap is a promise. */
 export function backoffMs(policy: RetryPolicy, failures: number, random: number): number {
   const grown = policy.baseMs * policy.factor ** (failures - 1)
   // Zero times infinity is no number; a delay of nothing stays nothing.

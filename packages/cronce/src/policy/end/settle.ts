@@ -17,9 +17,9 @@ export interface Settlement {
   readonly error: ErrorRecord | null
   readonly result: Json
   readonly retryable: boolean
-  /** Whoever refused it wants to be left alone for so long: the next run does not begin earlier. */
+  /** The target asked to wait this long (`Retry-After`): the next run does not start earlier. */
   readonly retryAfterMs?: number
-  /** It has not ended: its work goes on elsewhere, and its end is told by a call-back within this time. */
+  /** The run has not ended: its work goes on elsewhere, and a call-back must report its outcome within this time. */
   readonly parkMs?: number
   /** When the handler was called, if the run was claimed ahead: the state only has the planned start. */
   readonly startedAt?: Instant
@@ -54,7 +54,7 @@ function settleRun(draft: Draft, fire: RunningFire, settlement: Settlement): voi
   else endFire(draft, fire, end)
 }
 
-/** From now on it is open by itself: it has no lease that could run out, only a time by which somebody must have called back. */
+/** The run stays open without a lease; it only has a deadline for the call-back. */
 function park(draft: Draft, fire: RunningFire, parkMs: number): void {
   const until = draft.context.now + parkMs
   const changed = { ...fire, run: { ...fire.run, instance: NOBODY, parkedUntil: until } }
@@ -62,7 +62,7 @@ function park(draft: Draft, fire: RunningFire, parkMs: number): void {
   draft.events.push({ type: 'run.parked', ...aboutRun(draft, fire), until })
 }
 
-/** Nobody called back in time: that is a failure like any other. */
+/** No call-back came in time: this counts as a failure like any other. */
 export function failParked(draft: Draft, fire: RunningFire): void {
   const end = ending('timeout', 'no call-back came in time')
   endRun(draft, fire, end)

@@ -11,7 +11,7 @@ export interface CancelWish {
   readonly note: string | null
 }
 
-/** Ask the run that the operator saw to end. After its grace anybody ends it. */
+/** Ask the run that the operator saw to end. After its grace period any instance ends it. */
 export function requestCancel(
   state: ScheduleState,
   token: string,

@@ -448,7 +448,7 @@ function takenByApp(state: ScheduleState, app: string): Refusal {
   const name = retirements!.at(-1)!.renamedTo!
   return {
     ...taken(id, `which the app ${app} renamed to ${name}`),
-    hint: `Choose another name, or remove ${name}, which removes ${id}, too. The name is free once ${app} is gone.`,
+    hint: `Choose another name; or, if ${app} no longer has the job, remove ${id}. The name is free once ${app} is gone.`,
   }
 }
 

@@ -14,7 +14,7 @@ import { markOf, seriesOf } from '../plan/series.ts'
 import { recordOf } from '../records.ts'
 import { refuseFull, refuseOld, refuseRetired } from '../refusals.ts'
 
-/** Clocks of those who deliver may be ahead by so much; what is further ahead is a mistake. */
+/** How far ahead the clock of an external scheduler may be; a due time further ahead is refused as a mistake. */
 export const AHEAD_MS = 60_000
 const DAY_MS = 86_400_000
 
@@ -24,8 +24,8 @@ export interface ByItself {
 }
 
 /**
- * Somebody outside says that an instant of the schedule is due. It is the same fire as if the schedule had come to it itself:
- * whoever says it a second time finds it on record. The caller has looked, and found no record of it.
+ * An external scheduler says that an instant of the schedule is due. It is the same fire that the schedule itself would plan, so a
+ * second delivery finds it on record. The caller has already checked that there is no record of it.
  */
 export function deliver(state: ScheduleState, dueAt: Instant, context: Context): Decision | Refusal | ByItself {
   const refusal = refuse(state, dueAt, context.now)

@@ -6,7 +6,7 @@ import { endFire, endRun } from '../fires.ts'
 import { settleUpToNow } from '../plan/up-to-now.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
 
-/** Take a schedule away. Its records stay, and say what became of what was open. */
+/** Remove a schedule. Its records stay and give the outcome of every fire that was open. */
 export function remove(
   state: ScheduleState,
   { force }: { readonly force: boolean },

@@ -18,7 +18,7 @@ import { isEnded } from './wake.ts'
 
 /**
  * Everything that is due now, in one step: end what was revoked, plan, go on with backfills, and start what may start if
- * somebody would run it. `null`: nothing is to be done.
+ * the calling instance would run it. `null`: there is nothing to do.
  *
  * `existing`: what is on record in the stretch that `nextBackfillStretch` names, and any record that a store answered to be in
  * the way (`exists`) when an earlier decision was written: such instants are passed over.
@@ -85,7 +85,7 @@ function settleRetired(draft: Draft): void {
   giveUpWaiting(draft)
 }
 
-/** What is on record and not planned yet is remembered: a resume, or whoever skips it, would find it in the way for ever. */
+/** Remembers instants that are on record but not planned yet: a resume or a skip would otherwise conflict with them forever. */
 function passOverAhead(draft: Draft, existing: readonly FireRecord[]): void {
   const { id, definition, nextAt, skipped = [] } = draft.state
   if (nextAt === null) return

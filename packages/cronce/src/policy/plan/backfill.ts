@@ -12,7 +12,7 @@ import { seriesOf } from './series.ts'
 
 export { keptSince } from '../end/retention.ts'
 
-/** Records are read in pages of so many. */
+/** Page size for reading records. */
 export const BACKFILL_PAGE = 1_000
 /** Instants that one step looks at. */
 const LOOK = 1_000

@@ -19,7 +19,7 @@ export function isOnTime(policy: MisfirePolicy, latenessMs: number): boolean {
   return latenessMs <= policy.graceMs
 }
 
-/** What becomes of late instants, given how late each is, the oldest first. */
+/** Decides for each late instant, the oldest first, whether it runs. `latenessMs`: how late each one is. */
 export function decideLate(policy: MisfirePolicy, latenessMs: readonly number[], beyond: Beyond): LateVerdict[] {
   const firstKept = latenessMs.length - keepCount(policy.late, policy.limit, beyond)
   return latenessMs.map((ms, index) => {

@@ -236,11 +236,11 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
 class PlainSettlement implements Decision {
   readonly change: Change
   readonly started: readonly StartedRun[] = NONE
-  readonly #line: HistoryRecord
+  readonly success: HistoryRecord
 
   constructor(line: HistoryRecord, change: Change) {
     this.change = change
-    this.#line = line
+    this.success = line
   }
 
   get events(): readonly CronceEvent[] {
@@ -251,7 +251,7 @@ class PlainSettlement implements Decision {
     const isRunHeard = hears('run.ended')
     const isFireHeard = hears('fire.ended')
     if (!isRunHeard && !isFireHeard) return NONE
-    const { schedule, job, dueAt, nonce, attempt, endedAt, ending, run } = this.#line
+    const { schedule, job, dueAt, nonce, attempt, endedAt, ending, run } = this.success
     const { outcome, reason, detail } = ending
     const events: CronceEvent[] = []
     if (isRunHeard) {
@@ -264,7 +264,7 @@ class PlainSettlement implements Decision {
   }
 }
 
-/** The fire has nothing of its own: input, policy and tenant are the schedule's, nobody asked for it, and it was not late. */
+/** The fire has no data of its own: input, policy and tenant are the schedule's, it was not requested, and it was not late. */
 function isOfSchedule({ own, asked, tenant, run }: RunningFire): boolean {
   return own === null && asked === undefined && tenant === undefined && run.cause === undefined
 }

@@ -130,7 +130,7 @@ export function missWaiting(draft: Draft): void {
   if (kept.size > 0) noteWaits(draft, (fire) => (fire.nonce === '' && kept.get(fire.dueAt)) || fire.wait)
 }
 
-/** Fires that had to be run again, and that nobody ran in time. */
+/** Ends fires whose retry no instance started in time. */
 export function giveUpWaiting(draft: Draft): void {
   for (const fire of [...draft.open]) {
     const { giveUp, run } = fire

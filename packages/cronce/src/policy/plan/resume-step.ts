@@ -6,7 +6,7 @@ import { aboutSchedule } from '../records.ts'
 import { planPaused } from './plan.ts'
 import { waitAfterPause } from './waiting.ts'
 
-/** A very long stretch takes several steps: meanwhile the schedule stays paused, until now, so that somebody goes on. */
+/** A very long stretch takes several steps: until the last one the pause ends "now", so that an instance continues at once. */
 export function resumeStep(
   draft: Draft,
   missed: MissedChoice,
@@ -28,7 +28,7 @@ export function resumeStep(
   draft.events.push({ type: 'schedule.resumed', ...aboutSchedule(draft), note, author })
 }
 
-/** Its end has come, whether or not anybody has looked since. */
+/** The pause has reached its end, even if no instance has looked at the schedule since. */
 export function isPauseOver({ state, context }: Draft): boolean {
   const until = state.pause?.until ?? null
   return until !== null && until <= context.now

@@ -26,7 +26,7 @@ export function seriesOf(id: string, definition: Definition): Series {
   }
 }
 
-/** False for a time zone, or a kind of trigger, that only a newer runtime knows: its instants can't be told here. */
+/** False for a time zone, or a kind of trigger, that only a newer runtime knows: this runtime cannot compute its instants. */
 export function canRead({ trigger: data }: Definition): boolean {
   try {
     if (data !== null) trigger(data)
@@ -37,8 +37,8 @@ export function canRead({ trigger: data }: Definition): boolean {
 }
 
 /**
- * The same, where it is all that is asked: without jitter, the instants need not be known. Where they can't be, somebody is to look when
- * it is due: what has begun ends on record, whoever knows the rest.
+ * `Series.readyAt` without a series: without jitter the trigger is not needed. If this runtime cannot read the trigger, an instance
+ * looks at the due time, so that a run that has begun can still be settled.
  */
 export function readyAtOf(id: string, definition: Definition, dueAt: Instant): Instant {
   const { jitter = DEFAULT_POLICY.jitter } = definition.policy

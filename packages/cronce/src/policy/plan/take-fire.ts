@@ -22,14 +22,14 @@ export interface TakeWish {
   readonly beside: boolean
 }
 
-/** Somebody has it. */
+/** Another caller holds it. */
 export const HELD = 'held'
 
 type Taker = Pick<Claimant, 'instance' | 'claim'>
 
 /**
  * Make a fire and begin its run in one step, for an instance that wants this one and no other: a lock, a leader's term, a slot of
- * somebody else's scheduler. Nobody else can get in between, and a fire that is on record is not made again.
+ * another scheduler. No peer can get in between, and a fire that is on record is not created again.
  */
 export function take(
   state: ScheduleState,
@@ -51,8 +51,8 @@ export function take(
 }
 
 /**
- * An instant of somebody else's clockwork: by the store's clock it must have come, and must not be so long ago that its record
- * may be gone. What a pause or another fire keeps from beginning is on record as skipped: it was decided once, for everybody.
+ * An instant that another scheduler chose: by the store's clock it must have come, and must be recent enough that its record is
+ * still kept. If a pause or another fire prevents the start, the fire is recorded as skipped, which is final for all callers.
  */
 function takeInstant(
   state: ScheduleState,
@@ -113,8 +113,8 @@ function openNew(draft: Draft, wanted: TakeWish): OpenFire {
 }
 
 /**
- * Fires without a run: claimed by somebody who never heard of it, or could not begin. Nobody waits for them, and nobody else
- * would ever begin them, so they must not be in the way of whoever wants one now.
+ * Fires without a run: their caller never got the answer, or could not start them. No caller waits for them and no instance would
+ * ever start them, so they must not block the caller that wants one now.
  */
 function endOthers(draft: Draft, but: OpenFire | undefined): void {
   for (const fire of draft.open.filter((other) => other !== but)) endFire(draft, fire, ending('replaced'))

@@ -10,7 +10,7 @@ import { canRead } from './series.ts'
  * instants are due, and they are not all settled.
  */
 export function planUpToNow(draft: Draft): boolean {
-  // Nobody here can tell which instants those were: whoever changes or removes the rule must not be kept from it.
+  // This runtime cannot read the trigger, so it cannot plan the instants; changing or removing the schedule must still work.
   if (draft.state.retiredAt !== null || !canRead(draft.state.definition)) return true
   for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
   if (draft.state.pause !== null) return !isPauseOver(draft)
@@ -20,7 +20,7 @@ export function planUpToNow(draft: Draft): boolean {
   return !hasMore
 }
 
-/** The same, and what a pause has held back, too: nothing will look at it any more when the pause ends. */
+/** Also settles what a pause has held back: no instance looks at those instants when the pause ends. */
 export function settleUpToNow(draft: Draft, missed: MissedChoice): boolean {
   if (!planUpToNow(draft)) return false
   const { retiredAt, pause, definition } = draft.state

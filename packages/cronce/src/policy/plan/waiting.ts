@@ -72,7 +72,7 @@ export interface LateFire {
   readonly verdict: Ending | Wait
 }
 
-/** What becomes of the fires that are late now, the oldest first. */
+/** Decides for each fire that is late now, the oldest first, whether it runs. */
 export function judgeLate(among: OpenFires, now: Instant): readonly LateFire[] {
   const late = among.open.filter((fire) => isLate(fire, among, now)).toSorted((a, b) => b.dueAt - a.dueAt)
   if (late.length === 0) return []

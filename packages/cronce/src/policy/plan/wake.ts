@@ -7,9 +7,9 @@ import { isJudged, lateAfter, openFiresOf } from './waiting.ts'
 
 /** From its second crash on a fire runs alone on its instance. */
 const SUSPECT_CRASHES = 2
-/** So long it waits for an instance that runs nothing; then it takes any: whatever queues behind it waits as well. */
+/** How long a suspect fire waits for an idle instance. After that any instance runs it, since other fires queue behind it. */
 const SUSPECT_PATIENCE_MS = 10_000
-/** Busy instances that look at it in the meantime look again so much later. */
+/** How long busy instances wait before they look at a suspect fire again. */
 const SUSPECT_PAUSE_MS = 1_000
 
 export function isSuspect(fire: OpenFire): boolean {

@@ -127,7 +127,7 @@ function slotsOf(state: ScheduleState | null): readonly object[] | null {
   return some((state?.open ?? []).flatMap(({ run }) => run?.slots?.map((slot) => ({ slot, token: run.token })) ?? []))
 }
 
-/** What became of a change. One that is refused because a fire is on record says which of `creates` it is. */
+/** The result of a change. If it is refused because a fire is on record, `place` is the index in `creates`. */
 export type Judgement = Exclude<ChangeResult, { readonly kind: 'exists' }> | { readonly kind: 'exists'; place: number }
 
 export function judgementsOf({ live, results }: ApplyAnswer, count: number): Judgement[] {

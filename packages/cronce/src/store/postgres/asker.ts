@@ -100,7 +100,7 @@ export class Asker<Tx> {
       const states = definitions.decode(answer.states, onNewer)
       if (states !== null) return [answer, states]
     }
-    throw new StoreError('STORE_CONFLICT', 'The definitions of schedules change all the time.', { hint: 'Try again.' })
+    throw new StoreError('STORE_CONFLICT', 'The definitions of schedules kept changing.', { hint: 'Try again.' })
   }
 
   async #move(): Promise<void> {

@@ -287,7 +287,7 @@ function noteAnswer(progress: Progress, answer: { readonly now: number; readonly
   progress.renewed ||= answer.renewed ?? false
 }
 
-/** Refused as a whole, because another transaction was in the way. */
+/** The whole batch was refused because of a conflict with another transaction. */
 function isConflict(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'STORE_CONFLICT' && error.notApplied
 }

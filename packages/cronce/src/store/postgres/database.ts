@@ -48,6 +48,6 @@ export interface Session {
    * for one to become free; a lock never seen held proves nothing.
    */
   freed(locks: readonly bigint[], waitMs: number): Promise<readonly bigint[]>
-  /** Told at once when the session was lost, and when there is one again. Returns how to stop. */
+  /** Calls the listener when the session is lost, and when there is one again. Returns a function that stops listening. */
   onChange(listener: (state: 'lost' | 'back') => void): () => void
 }

@@ -42,7 +42,7 @@ export function breaksConnection(error: unknown): boolean {
   return state === null || STANDBY.test(state) || ENDS_SESSION.test(state) || losesPreparation(error)
 }
 
-/** Somebody in between, or the user, took away or has already what we prepared: names are of no use here. */
+/** A pooler or the application dropped our prepared statement, or has one of that name: named statements do not work here. */
 export function losesPreparation(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === '26000' || state === '42P05'
@@ -131,14 +131,14 @@ const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: str
   [/^(?:08|57P|25P0[34])/, lost],
   [
     /^(?:40001|40P01|55P03)$/,
-    (name, text) => ['STORE_CONFLICT', `${name} gave way to somebody else: ${text}.`, 'Try again.'],
+    (name, text) => ['STORE_CONFLICT', `${name} conflicted with another transaction: ${text}.`, 'Try again.'],
   ],
   [
     /^57014$/,
     (name, text) => [
       'STORE_TIMEOUT',
       `${name} cancelled a statement: ${text}.`,
-      'Look for a low statement_timeout, or for who cancels statements.',
+      'Check for a low statement_timeout, or for a user or tool that cancels statements.',
     ],
   ],
   [

@@ -19,7 +19,7 @@ set jit = off
 set lock_timeout = '${lockTimeout}'
 set plan_cache_mode = force_generic_plan`
 
-/** Behind what is answered as due, so many are looked through for what comes next. */
+/** How many rows after the due ones are searched for what comes next. */
 const FAR = 1_000
 /** If none of them is in an own bucket, none is expected to be due, but it is not known either. */
 const AGAIN_MS = 20

@@ -68,8 +68,8 @@ select d.oid::text || '.' || m.tableoid::text as answer
 }
 
 /**
- * One look at what is stored, and one change of it if it is still that. $1 to $3 are the identity ('' for unknown), $4 whether
- * another one is taken over. Who comes second finds nothing to change.
+ * Reads the stored identity and changes it by compare-and-set. $1 to $3 are the identity ('' for unknown), $4 whether another one
+ * is taken over. Of two processes the second finds nothing to change.
  */
 function settleStatement(schema: string): Statement {
   return {
@@ -128,7 +128,7 @@ export async function settleIdentity(
   const current = await identify(database, schema, warn)
   const { systemId, databaseId, timeline } = current
   const values = [systemId ?? '', databaseId, timeline === null ? '' : String(timeline), adopt ? 'adopt' : '']
-  // Beaten twice means that twice somebody changed it: then there is something new to judge.
+  // Each lost race means that another process changed the row, so there is something new to judge.
   for (let look = 0; look < 10; look++) {
     const answer = await settle(database, schema, values)
     if (answer === null) continue
@@ -137,16 +137,17 @@ export async function settleIdentity(
     if (copied && !adopt) throw copiedError(database, stored, current)
     if (!copied && !isPromoted(stored, current)) return epoch
     if (!won) continue
-    if (copied) warn('STORE_ADOPTED', `${database.name} was taken over: epoch ${epoch}, and nobody of before lives.`)
+    if (copied)
+      warn('STORE_ADOPTED', `${database.name} was taken over: epoch ${epoch}. All earlier instances count as dead.`)
     else warn('STORE_PROMOTED', promotedWords(database, stored.timeline!, timeline!, epoch))
     return epoch
   }
-  throw new StoreError('STORE_FAILED', `The identity of ${database.name} changes all the time.`, {
+  throw new StoreError('STORE_FAILED', `The identity of ${database.name} keeps changing.`, {
     hint: 'Make sure that all connections of the pool lead to the same server.',
   })
 }
 
-/** `null`: somebody else was at it, and the database has stricter transactions than ours need. */
+/** `null`: a serialization conflict with another process. The database's default isolation level is stricter than ours needs. */
 async function settle(database: Database, schema: string, values: readonly string[]): Promise<Answer | null> {
   try {
     return JSON.parse(await database.ask(settleStatement(schema), values)) as Answer
@@ -181,14 +182,14 @@ async function identify(database: Database, schema: string, warn: OpenOptions['w
   const unknown = [systemId === null ? 'its system identifier' : '', timeline === null ? 'its timeline' : '']
   const missing = unknown.filter((what) => what !== '').join(' and ')
   if (missing !== '') {
-    warn('STORE_IDENTITY_UNKNOWN', `${database.name} does not tell ${missing}: ${consequence(systemId, timeline)}`)
+    warn('STORE_IDENTITY_UNKNOWN', `${database.name} does not report ${missing}: ${consequence(systemId, timeline)}`)
   }
   const databaseId = await database.ask(databaseIdStatement(schema), [])
   return { systemId, databaseId, timeline: timeline === null ? null : Number(timeline) }
 }
 
 function consequence(systemId: string | null, timeline: string | null): string {
-  const copy = 'a copy of the whole server is not told from the original'
+  const copy = 'a copy of the whole server cannot be told from the original'
   const promotion = 'after a failover that loses writes, tokens may come a second time'
   return `${[systemId === null ? copy : '', timeline === null ? promotion : ''].filter((what) => what !== '').join(', and ')}.`
 }

@@ -110,7 +110,7 @@ interface Places {
 }
 
 /**
- * Lines are read from each place in the order of an index, so many as a page can hold: however long the history, little is read.
+ * Reads at most one page of lines from each place, in the order of an index: the cost does not depend on the length of the history.
  * Fires of one schedule that are due at one time, which the index does not order, come together.
  */
 function linesFrom(schema: string, { from, on }: Places, conditions: string, order: string, limit: string): string {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Database, Session } from './database.ts'
 
-/** The longest that a probe waits for somebody to die. */
+/** The longest that a probe waits for a session to end. */
 const PROBE_MS = 3_000
 
-/** Who has begun to hold runs is watched after at most this time. */
+/** The longest until an instance that begins to hold runs is watched. */
 const LOOK_MS = 500
 
 /** How often the lock of a new peer is looked at: it may not be taken yet. */
@@ -12,7 +12,7 @@ const MEETINGS = 3
 
 /**
  * Tells whether the process of an instance still lives: its session holds a lock, which the server releases with the session.
- * Only a hint, since sessions end for other reasons too. Where there is no session, nobody is known to be gone.
+ * Only a hint, since sessions end for other reasons too. Without a session, no instance is reported dead.
  */
 export class Liveness {
   readonly #database: Pick<Database, 'session'>
@@ -44,7 +44,7 @@ export class Liveness {
 
   /**
    * Those whose session has ended. Waits for that, but only for instances that hold runs: a wait keeps the server from cleaning up
-   * behind everybody. Nothing is asked while none does.
+   * dead rows in all tables. If no instance holds runs, it asks nothing.
    */
   async probe(instances: readonly string[], isBusy: (instance: string) => boolean): Promise<string[]> {
     const endsAt = performance.now() + PROBE_MS

@@ -1,9 +1,9 @@
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { DueQuery } from '../store.ts'
 
-/** So often a look leaves nothing out: what others wrote with a time long past is found by then. */
+/** How often a look starts from the beginning, to find rows that peers wrote with a time long past. */
 const WHOLE_MS = 2_000
-/** What was written a moment ago may not have been committed yet when somebody looked. */
+/** Rows written a moment ago may not have been committed yet at the time of the look. */
 const MARGIN_MS = 2_000
 const EVER = -9_000_000_000_000_000
 
@@ -17,8 +17,8 @@ interface Look {
 
 /**
  * Where the next look at what is due begins. Every claim leaves a dead entry at the early end of the index, which the server clears
- * away in passing, but not while anybody holds an old snapshot: then each look would go through all that was due since. Nothing
- * but cost depends on this.
+ * away in passing, but not while a session holds an old snapshot: then each look would go through all that was due since. This
+ * affects only the cost.
  */
 export class LookPositions {
   readonly #looks = new Map<string, Look>()
@@ -60,7 +60,7 @@ export class LookPositions {
     look.written = Math.min(look.written, wakeAt)
   }
 
-  /** Somebody wrote something that can't wait. */
+  /** Called on a wake-up: the next look must find what was just written. */
   forget(): void {
     this.#looks.clear()
   }

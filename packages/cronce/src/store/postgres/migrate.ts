@@ -30,13 +30,13 @@ export interface MigrationStatus {
   readonly pending: readonly MigrationEntry[]
 }
 
-/** Done here, or found done: somebody else was faster. */
+/** `us`: applied by this process. `another`: another process had applied it. */
 export interface MigrationProgress extends MigrationEntry {
   readonly by: 'us' | 'another'
 }
 
 export interface UpOptions {
-  /** Who is given what they need, also where nothing is to be migrated. */
+  /** Roles that get their grants, even if there is nothing to migrate. */
   readonly roles?: Roles | undefined
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
   readonly migrations?: readonly Migration[] | undefined
@@ -140,7 +140,7 @@ async function applyMigration(
     await database.script(migrationScript(name, migration, createSchema))
     return 'us'
   } catch (error) {
-    // Somebody else may have been faster, or the answer was lost: its row tells.
+    // Another process may have applied it, or the answer was lost: its row says.
     const found = await migrationStatus(database, name).catch(() => null)
     if (found?.applied.some(({ number }) => number === migration.number)) return 'another'
     throw error

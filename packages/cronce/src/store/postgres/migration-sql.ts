@@ -1,7 +1,7 @@
 import { MIGRATIONS, type Migration } from './migrations/migrations.ts'
 import { quoteSchema, quoteText } from './schema-name.ts'
 
-/** Whoever holds a table that a migration changes blocks it, and it blocks everybody else behind it: rather fail than wait. */
+/** A session that holds a table blocks the migration, and the migration blocks every session behind it: fail instead of waiting. */
 const LOCK_TIMEOUT = '30s'
 
 /**
@@ -37,7 +37,7 @@ export interface SqlOptions {
   readonly migrations?: readonly Migration[] | undefined
 }
 
-/** The whole of it as a text for psql, for those who let nobody but themselves change their tables. */
+/** The complete migration as a script for psql, for operators who change their tables themselves. */
 export function migrationSql(name: string, options: SqlOptions = {}): string {
   const { after = 0, grants = '', migrations = MIGRATIONS } = options
   const wanted = migrations.filter(({ number }) => number > after)

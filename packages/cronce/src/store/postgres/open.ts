@@ -103,7 +103,7 @@ function describe(target: unknown): string {
   return `an object of the class ${target.constructor?.name || 'Object'}`
 }
 
-/** The driver is loaded when somebody connects. */
+/** Loads the driver on the first connection. */
 function lazily(url: string): Connect {
   let connector: Promise<Connect> | undefined
   return async (timeoutMs) => {

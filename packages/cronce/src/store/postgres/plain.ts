@@ -105,7 +105,7 @@ function isNextLine({ job, number }: HistoryRecord, { definition, ended }: Sched
 function knownBefore(change: Change, definitions: Definitions): KnownSchedule | null {
   const { state, version } = change
   if (state === null || version === 0) return null
-  // One without a next instant may be finished, which lists are told.
+  // A schedule without a next instant may be finished, which lists must show.
   if (hasMore(change) || state.nextAt === null || !isPlain(state)) return null
   const known = definitions.known(state)
   if (known === undefined || known.latest.version !== version || known.latest.nextAt === null) return null

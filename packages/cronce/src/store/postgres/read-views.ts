@@ -33,7 +33,7 @@ export interface ViewQuery {
   /** Names behind this one, which is not included. */
   readonly after: string
   readonly limit: number
-  /** How many of its latest fires to tell of each. */
+  /** How many of the latest fires to return per schedule. */
   readonly recent: number
 }
 

@@ -12,7 +12,7 @@ export interface Roles {
   readonly viewer?: string | undefined
 }
 
-/** What the migrations make, in their order: the views are everybody's, the rest is ours alone. Functions with what they take. */
+/** What the migrations create, in order. Viewers get the views, the runtime all the rest. Functions include their arguments. */
 export function namesMade(kind: 'table' | 'view' | 'function'): string[] {
   const pattern = new RegExp(`^create ${kind} s\\.(\\w+${kind === 'function' ? '\\([^)]*\\)' : ''})`, 'gm')
   const made = MIGRATIONS.flatMap(({ sql }) => [...sql('s').matchAll(pattern)])

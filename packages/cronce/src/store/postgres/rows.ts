@@ -17,9 +17,9 @@ export interface StoreMoment {
   readonly moved: boolean
 }
 
-/** Each outcome has so many numbers for its reasons, in their order: the outcome of a reason is a range of numbers. */
+/** Reason numbers reserved per outcome, in order: the outcome of a reason is a range of numbers. */
 export const REASONS_EACH = 16
-/** Numbers above this are of what did not succeed. */
+/** Reason numbers above this mean an outcome other than succeeded. */
 export const TROUBLE = REASONS_EACH
 
 const NUMBERS: ReadonlyMap<Reason, number> = new Map(

@@ -97,7 +97,7 @@ export class Definitions {
     return this.#newest
   }
 
-  /** The ids of those that the answer needs, did not bring along, and that were not read in this epoch. */
+  /** The ids of definitions that the answer needs but does not contain, and that were not read in this epoch. */
   missing({ states, epoch, definitions }: StatesAnswer): number[] {
     if (epoch !== this.#epoch) {
       this.#rows.clear()
@@ -149,7 +149,7 @@ export class Definitions {
     if (known !== undefined) known.latest = state
   }
 
-  /** `null`: a definition is missing, because its schedule was changed after it was read. `newer` is told of what cannot be read. */
+  /** `null`: a definition is missing, because its schedule was changed after it was read. Calls `newer` for what cannot be read. */
   decode(columns: StateColumns, newer: (name: string) => void): ScheduleState[] | null {
     const states: ScheduleState[] = []
     const { key: keys, definition } = columns

@@ -1,6 +1,6 @@
 import { CronceError } from '../../errors.ts'
 
-/** Where the tables are unless somebody says otherwise. */
+/** The default schema of the tables. */
 export const DEFAULT_SCHEMA = 'cronce'
 
 /** PostgreSQL cuts longer names, and so could take one for another. */

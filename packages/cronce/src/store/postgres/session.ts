@@ -156,7 +156,7 @@ export class OwnSession implements Session {
         for (const listener of this.#channels.get(channel) ?? []) call(() => listener(payload))
       })
       const pid = await this.#within(backendPid(connection), connection)
-      // Nobody in between tells the server's own number; but some keep one server connection for one client, and that will do.
+      // A pooler reports a process id other than the server's. In session mode it still works: one server connection per client.
       if (pid !== connection.pid && !(await this.#hearsItself(connection))) {
         this.#isPooled = true
         this.#options.onPooled()
@@ -176,7 +176,7 @@ export class OwnSession implements Session {
     return connection
   }
 
-  /** In transaction mode whoever is idle has no server connection, and so can't hear of anything. */
+  /** In transaction mode an idle client has no server connection, so it cannot receive notifications. */
   async #hearsItself(connection: Connection): Promise<boolean> {
     const channel = `cronce_test_${randomUUID().replaceAll('-', '')}`
     await this.#within(connection.script(`listen ${channel}`), connection)
@@ -220,7 +220,7 @@ export class OwnSession implements Session {
     if (!this.isHolding()) await this.#tryTo((connection) => this.#takeLocks(connection))
   }
 
-  /** Of those seen held before, the ones that are free. Shared, so that two who look don't take each other for the holder. */
+  /** The locks that were held before and are free now. Uses shared locks, so that two peers do not mistake each other for the holder. */
   async #findFree(locks: readonly bigint[]): Promise<readonly bigint[]> {
     const isFree = 'case when pg_try_advisory_lock_shared(k) then pg_advisory_unlock_shared(k) else false end'
     const list = `array[${locks.join(',')}]::bigint[]`
@@ -275,7 +275,7 @@ function call(listener: () => void): void {
   try {
     listener()
   } catch {
-    // It has been told all the same.
+    // The session does not depend on its listeners.
   }
 }
 

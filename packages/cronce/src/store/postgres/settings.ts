@@ -40,8 +40,8 @@ function tablesWhere(condition: string): string {
 }
 
 /**
- * Tell of settings with which the promises do not hold, or hold at a price. Nothing is refused: who tests without `fsync` knows
- * why, and who does not know is told.
+ * Warns of settings that break the guarantees or make them slower. Nothing is refused: turning `fsync` off for tests, for example,
+ * is fine.
  */
 export async function checkSettings(database: Database, name: string, warn: OpenOptions['warn']): Promise<void> {
   const answer = JSON.parse(await database.ask(SETTINGS, [name])) as Answer
@@ -88,7 +88,7 @@ function complaints({ settings, unlogged, secured }: Answer): string[] {
   }
   if (secured.length > 0) {
     found.push(
-      `row level security is enabled on ${secured.join(', ')}. Rows that this role does not see are fires that nobody runs. Disable it: roles and grants are enough.`,
+      `row level security is enabled on ${secured.join(', ')}. Fires in rows that this role cannot see never run. Disable it: roles and grants are enough.`,
     )
   }
   return found

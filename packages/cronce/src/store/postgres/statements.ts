@@ -692,7 +692,7 @@ $cronce$;
           where k.format > {format} and n.namespace = $1::text
           limit 1
        ), 'null')::text as answer`,
-  apply: `-- Locks of names that are created and of slots that are taken, in one order for everybody, so that nobody waits in a circle.
+  apply: `-- Locks names that are created and slots that are taken, in the same order in every transaction to prevent deadlocks.
 create function {schema}._lock_names(_namespace text, _changes json) returns void language plpgsql
 as $cronce$
 declare
@@ -1408,7 +1408,7 @@ begin
          for update skip locked
     ) e;
   if _keys is not null then
-    -- A reader of ends that has not read the latest of them is told that its list is not complete.
+    -- Tells a reader of ended fires that has not read the latest of them that its list is incomplete.
     update {schema}._namespaces s
        set erased_in = e.ended_in
       from (
@@ -1486,7 +1486,7 @@ begin
 end
 $cronce$;
 
--- All records of a schedule that does not exist, so many fires at a time. Answers how many there were.
+-- Deletes all records of a schedule that does not exist, up to _limit fires at a time. Returns how many there were.
 create function {schema}._erase_1(_namespace text, _name text, _limit text) returns text {settings}
 as $cronce$
 declare

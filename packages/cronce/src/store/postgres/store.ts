@@ -162,7 +162,7 @@ class PostgresStore<Tx> implements Store<Tx> {
       const answer = await this.#asker.ask<StepAnswer | null>(statement, [this.#namespace, ...values])
       if (answer !== null) return answer
     }
-    throw new StoreError('STORE_CONFLICT', `Too many others change step ${command.step}.`, {
+    throw new StoreError('STORE_CONFLICT', `Other transactions kept changing step ${command.step}.`, {
       hint: 'Try again.',
     })
   }

@@ -25,8 +25,8 @@ export interface TransactTools<Tx> {
 }
 
 /**
- * The user's work, then the settlement as the last statement, guarded by the version of the schedule: whoever overtook this run has
- * moved it. The row is locked from there to the commit, so whoever wants to overtake comes before or after, never between.
+ * The user's work, then the settlement as the last statement, guarded by the version of the schedule, which an overtaking peer has
+ * changed. The row is locked from there to the commit, so a peer overtakes before or after, never in between.
  */
 export async function transact<Tx, Value>(
   { database, namespace, look, lock, applyIn, committed }: TransactTools<Tx>,

@@ -14,14 +14,14 @@ export interface TransactionPlan {
   readonly open: OpenTransaction
   /** For whatever the server does before and after the work; the work takes as long as it takes. */
   readonly timeoutMs: number
-  /** Nobody waits for it any more: end its connection, if it is known. */
+  /** The caller gave up: end the connection, if it is known. */
   readonly abandon: () => void
 }
 
 /** As long as a lease: a process that is paused within a transaction must not block all others by the rows that it has locked. */
 const IDLE_MS = 15_000
 
-/** Gone with the transaction in which it was set. Whoever is given less time keeps that. Not by pg_settings, which lists them all. */
+/** Set for this transaction only. A shorter timeout of the caller is kept. Does not read pg_settings, which lists every setting. */
 const MARK = `
 select set_config('cronce.transaction', $1::text, true) as answer,
        case when current_setting('idle_in_transaction_session_timeout')::interval between '1 ms' and '${IDLE_MS} ms'
@@ -149,7 +149,7 @@ async function requireMark(tx: unknown, mark: string, timeoutMs: number, name: s
   try {
     if ((await ask(tx, MARKED, [], timeoutMs, name)).answer === mark) return
   } catch (error) {
-    // A statement failed in it, and whoever sent that went on.
+    // A statement failed in the transaction, and the caller went on.
     throw sqlStateOf(error) === '25P02' ? aborted(error) : error
   }
   throw new StoreError('TRANSACTION_ENDED', 'The function given to transaction() ended the transaction itself.', {

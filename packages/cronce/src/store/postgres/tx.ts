@@ -6,8 +6,8 @@ import { isPgPool } from './drivers/pool-lanes.ts'
 export type QueryIn = (text: string, values: readonly string[]) => Promise<readonly Row[]>
 
 /**
- * How to run statements in this transaction object. Told by its shape: none of these libraries is ours to import, and what
- * they have in common is the server.
+ * How to run statements in this transaction object. Recognized by its shape, since cronce does not import any of these
+ * libraries.
  */
 export function queryIn(tx: unknown): QueryIn {
   if ((typeof tx !== 'object' && typeof tx !== 'function') || tx === null) throw notOpen('tx is no transaction.')
@@ -84,7 +84,7 @@ function anyQuery(tx: TransactionLike): QueryIn | null {
 
 const listenedTo = new WeakSet<object>()
 
-/** Pools of pg stop to listen while a client is in use, and a lost connection that nobody listens to ends the process. */
+/** A pg pool stops listening while a client is in use, and an `error` event without a listener would end the process. */
 function listenToErrors(client: TransactionLike): void {
   if (typeof client.on !== 'function' || listenedTo.has(client)) return
   listenedTo.add(client)

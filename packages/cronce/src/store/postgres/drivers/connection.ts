@@ -13,7 +13,7 @@ export interface Query {
 
 /** One connection, of whatever driver. Nothing that happens to it ends the process. */
 export interface Connection {
-  /** The server's number for the session, as it was told at login: somebody in between tells another. `null`: not told. */
+  /** The process id of the session, as reported at login; a pooler reports another one. `null`: not reported. */
   readonly pid: number | null
   readonly isOpen: boolean
   query(query: Query): Promise<readonly Row[]>
@@ -26,7 +26,7 @@ export interface Connection {
   onNotify(listener: (channel: string, payload: string) => void): void
   /** Whether the process may not end while it is open. */
   keepsProcess(keeps: boolean): void
-  /** At once, also if nobody answers at the other end. */
+  /** Closes at once, even if the server does not answer. */
   destroy(): void
 }
 

@@ -7,7 +7,7 @@ export interface Driver {
   /** One statement by itself. */
   query(query: Query, deadline: Deadline): Promise<readonly Row[]>
   script(sql: string, deadline: Deadline): Promise<readonly Row[]>
-  /** `null`: it has no connection to itself. `onBegin` is told how to end the connection, where that is possible. */
+  /** `null`: it cannot reserve a connection. `onTaken` receives a function that ends the connection, where that is possible. */
   readonly begin:
     | (<Value>(
         work: (tx: unknown) => Promise<Value>,
@@ -24,7 +24,7 @@ export interface LaneOptions {
   readonly name: string
   readonly lanes: Lanes
   readonly connect: Connect | null
-  /** `undefined`: if nobody stands between us and the server. */
+  /** `undefined`: only if no pooler is between this process and the server. */
   readonly prepare: boolean | undefined
 }
 
@@ -78,7 +78,7 @@ export function laneDriver({ name, lanes, connect, prepare }: LaneOptions): Driv
           }
         })
       } catch (error) {
-        // Whatever else went wrong, nobody knows in which state it is.
+        // After any other error the state of the connection is unknown.
         if (thrown === undefined || thrown.error !== error) connection.destroy()
         throw error
       } finally {

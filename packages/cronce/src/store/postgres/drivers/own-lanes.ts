@@ -16,7 +16,7 @@ interface Waiter {
 
 /**
  * A few connections of our own, opened when they are needed. Transactions never take the last one: however long users keep
- * theirs open, beats go on.
+ * theirs open, heartbeats go on.
  */
 export class OwnLanes implements Lanes {
   readonly #name: string
@@ -39,7 +39,7 @@ export class OwnLanes implements Lanes {
   }
 
   async take(use: Use, deadline: Deadline): Promise<Connection> {
-    // Whoever waits has its turn first. A newcomer may be faster than one who was just woken, who then stays the first.
+    // Waiting callers go first. A newcomer may overtake one that was just woken, which then stays first in the queue.
     if (this.#queue.some((waiter) => waiter.use === use)) await this.#turn(use, deadline, 'last')
     while (!this.#isClosed && !this.#mayTake(use)) await this.#turn(use, deadline, 'first')
     if (this.#isClosed) throw closed(this.#name)
@@ -74,7 +74,7 @@ export class OwnLanes implements Lanes {
   }
 
   #takeIdle(use: Use): Connection | undefined {
-    // Users keep to theirs as far as possible.
+    // Reuse connections for what they served before: a connection must be reset between a transaction and our statements.
     const at = this.#idle.findLastIndex((connection) => this.#used.has(connection) === (use === 'transaction'))
     return at < 0 ? this.#idle.pop() : this.#idle.splice(at, 1)[0]
   }

@@ -57,7 +57,7 @@ function noAnswer(timeoutMs: number, cause: unknown): Error {
   return new Error(`no answer within ${Math.round(timeoutMs)} ms, the limit that timeoutMs sets`, { cause })
 }
 
-/** `detach` takes our listeners away from a client that goes back to somebody else's pool. */
+/** `detach` removes our listeners from a client that goes back to the application's pool. */
 export function pgConnection(client: PgClient): Connection & { detach(): void } {
   let isOpen = true
   const listeners: (() => void)[] = []
@@ -94,7 +94,7 @@ export function pgConnection(client: PgClient): Connection & { detach(): void } 
     destroy() {
       lost()
       const stream = client.connection?.stream
-      // A farewell, as `end` sends it, would wait for somebody who does not answer.
+      // `end` would send a message and wait for a server that does not answer.
       if (stream === undefined) client.end().catch(() => {})
       else stream.destroy()
     },

@@ -30,13 +30,13 @@ export function isPgPool(target: unknown): target is PgPool {
 
 /** Connections of the user's own pool, which stays the user's: it is not closed here. */
 export function poolLanes(pool: PgPool, name: string): Lanes {
-  // A lost connection that nobody listens to ends the process: of those in use only the user could, of idle ones the pool does.
+  // A lost connection without an `error` listener ends the process. Idle clients report to the pool, so we listen there.
   listenOnce(pool)
   const taken = new Map<Connection, { readonly client: PooledClient; detach(): void }>()
   return {
     async take(_use, deadline) {
       let client = await connectIn(pool, name, deadline)
-      // Somebody put it back in the middle of a transaction: what is written there is never committed, and answered as if it were.
+      // The application returned it in the middle of a transaction: our writes would be acknowledged but never committed.
       while (isInTransaction(client)) {
         client.release(true)
         client = await connectIn(pool, name, deadline)
@@ -85,7 +85,7 @@ async function connectIn(pool: PgPool, name: string, deadline: Deadline): Promis
 
 const listening = new WeakSet<PgPool>()
 
-/** For good: whoever has none when a connection breaks is ended by it. Once, however many stores are opened on the pool. */
+/** Never removed: without a listener a broken connection ends the process. Added once per pool, however many stores use it. */
 function listenOnce(pool: PgPool): void {
   if (listening.has(pool)) return
   listening.add(pool)

@@ -61,7 +61,7 @@ export async function connectPostgresJs(
     onnotify(channel: string, payload: string) {
       for (const listener of notifyListeners) listener(channel, payload)
     },
-    // Its own can't be destroyed while nobody answers at the other end.
+    // The socket of postgres.js cannot be destroyed while the server does not answer.
     async socket(resolved: SocketOptions) {
       socket = await openSocket(resolved)
       return socket

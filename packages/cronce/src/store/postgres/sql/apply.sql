@@ -1,4 +1,4 @@
--- Locks of names that are created and of slots that are taken, in one order for everybody, so that nobody waits in a circle.
+-- Locks names that are created and slots that are taken, in the same order in every transaction to prevent deadlocks.
 create function {schema}._lock_names(_namespace text, _changes json) returns void language plpgsql
 as $cronce$
 declare

@@ -37,7 +37,7 @@ begin
          for update skip locked
     ) e;
   if _keys is not null then
-    -- A reader of ends that has not read the latest of them is told that its list is not complete.
+    -- Tells a reader of ended fires that has not read the latest of them that its list is incomplete.
     update {schema}._namespaces s
        set erased_in = e.ended_in
       from (
@@ -115,7 +115,7 @@ begin
 end
 $cronce$;
 
--- All records of a schedule that does not exist, so many fires at a time. Answers how many there were.
+-- Deletes all records of a schedule that does not exist, up to _limit fires at a time. Returns how many there were.
 create function {schema}._erase_1(_namespace text, _name text, _limit text) returns text {settings}
 as $cronce$
 declare

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { metrics } from '../../src/metrics/metrics.ts'
+import { createFleet, type Declare, type Fleet, type FleetOptions, type Member } from '../engine/fleet.ts'
+import { sumOf, valuesIn } from './read-text.ts'
+
+/** A fleet whose members are measured from the start. */
+async function measuredFleet(count: number, declare: Declare, options: FleetOptions = {}) {
+  const fleet = await createFleet(options)
+  const measured = new Map<Member, ReturnType<typeof metrics>>()
+  await fleet.addMany(count, (app, member) => {
+    measured.set(member, metrics(app))
+    declare(app, member)
+  })
+  const texts = () => [...measured.values()].map((one) => one.text())
+  return {
+    fleet,
+    measured,
+    texts,
+    sum: (name: string, ...labels: string[]) => texts().reduce((sum, text) => sum + sumOf(text, name, ...labels), 0),
+  }
+}
+
+/** How many fires and runs ended for each reason, as the store has it. */
+async function recorded(fleet: Fleet): Promise<{ fires: Map<string, number>; runs: Map<string, number> }> {
+  const fires = new Map<string, number>()
+  const runs = new Map<string, number>()
+  const count = (counts: Map<string, number>, job: string, reason: string | null, by: number): void => {
+    if (reason === null) return
+    const key = `job_name="${job}",reason="${reason}"`
+    counts.set(key, (counts.get(key) ?? 0) + by)
+  }
+  for await (const { job, reason, range } of fleet.operator.fires.all()) count(fires, job, reason, range?.count ?? 1)
+  for await (const { job, reason } of fleet.operator.runs.all()) count(runs, job, reason, 1)
+  return { fires, runs }
+}
+
+for (const isQuiet of [false, true]) {
+  const how = isQuiet ? 'nothing else listens' : 'other listeners want every event'
+  test(`after failures, retries, crashes, skipped and missed fires, the counters equal the record: ${how}`, () =>
+    countAll(isQuiet))
+}
+
+async function countAll(isQuiet: boolean): Promise<void> {
+  let calls = 0
+  const declare: Declare = (app, { clock }) => {
+    app.job('good', '* * * * *', () => {})
+    app.job('flaky', { cron: '* * * * *', retry: 2 }, () => {
+      if (++calls % 3 !== 0) throw new Error('no')
+    })
+    app.job('bad', { cron: '*/2 * * * *' }, () => {
+      throw new Error('never')
+    })
+    app.job('slow', { cron: '* * * * *', overlap: 'skip' }, () => clock.sleep(150_000))
+    app.job('late', { cron: '* * * * *', misfire: 'skip' }, () => {})
+  }
+  const { fleet, measured, sum } = await measuredFleet(3, declare, { isQuiet })
+  await fleet.advance('5m')
+  const victim = fleet.handled.find(({ how }) => how === 'runs')!.member
+  victim.crash()
+  await fleet.advance('5m')
+  // Nobody is there for a while, so fires are missed; then one comes back and plans them.
+  for (const member of measured.keys()) member.crash()
+  await fleet.advance('30m')
+  await fleet.add((app, member) => {
+    measured.set(member, metrics(app))
+    declare(app, member)
+  })
+  await fleet.advance('10m')
+
+  const { fires, runs } = await recorded(fleet)
+  for (const [labels, count] of fires) assert.equal(sum('cronce_fires_total', labels), count, `fires ${labels}`)
+  for (const [labels, count] of runs) assert.equal(sum('cronce_runs_total', labels), count, `runs ${labels}`)
+  const total = (counts: Map<string, number>) => [...counts.values()].reduce((all, count) => all + count, 0)
+  assert.equal(sum('cronce_fires_total'), total(fires))
+  assert.equal(sum('cronce_runs_total'), total(runs))
+  const reasons = [...fires.keys(), ...runs.keys()].map((key) => /reason="(.*)"/.exec(key)![1])
+  for (const reason of ['completed', 'error', 'overlap', 'late', 'crashed']) {
+    assert.ok(reasons.includes(reason), `the load has a fire or run that ended as ${reason}`)
+  }
+  assert.equal(sum('cronce_runs_recovered_total'), sum('cronce_runs_total', 'reason="crashed"'))
+  assert.ok(sum('cronce_runs_recovered_total') > 0)
+  if (!isQuiet) assert.equal(sum('cronce_retries_total'), fleet.events('run.retried').length)
+  // What succeeded or failed has a duration; what died has none.
+  const timed = sum('cronce_runs_total', 'outcome="succeeded"') + sum('cronce_runs_total', 'outcome="failed"')
+  assert.equal(sum('cronce_run_duration_seconds_count'), timed)
+  assert.equal(sum('cronce_start_lateness_seconds_count'), fleet.handled.length)
+  fleet.end()
+}
+
+test('the claim and the start are measured apart, from when the run was ready', async () => {
+  // A claim takes a second to be written, so the start is later than the look that decided it.
+  const { fleet, sum } = await measuredFleet(1, (app, { link }) => {
+    app.job('bill', '*/10 * * * *', () => {})
+    link.disturb(({ name }) => (name === 'claim' ? { kind: 'slow', requestMs: 500, answerMs: 500 } : null))
+  })
+  await fleet.advance('25m')
+  const fired = sum('cronce_start_lateness_seconds_count', 'job_name="bill"')
+  assert.ok(fired >= 2)
+  assert.ok(sum('cronce_claim_lateness_seconds_sum', 'job_name="bill"') < 0.1 * fired)
+  assert.ok(sum('cronce_start_lateness_seconds_sum', 'job_name="bill"') >= 1 * fired)
+  fleet.end()
+})
+
+test('what was claimed ahead was not claimed late, and starts at its due time', async () => {
+  const { fleet, sum } = await measuredFleet(1, (app) => app.job('bill', '* * * * *', () => {}), { probes: true })
+  await fleet.advance('5m')
+  assert.equal(sum('cronce_claim_lateness_seconds_sum', 'job_name="bill"'), 0)
+  assert.ok(sum('cronce_start_lateness_seconds_bucket', 'job_name="bill"', 'le="0.005"') >= 4)
+  fleet.end()
+})
+
+test('calls of the store have a duration, errors, and conflicts, by operation', async () => {
+  const { fleet, sum } = await measuredFleet(2, (app) => app.job('bill', '* * * * *', () => {}))
+  await fleet.advance('3m')
+  for (const operation of ['due', 'claim', 'settle', 'beat', 'declare']) {
+    assert.ok(sum('cronce_store_call_duration_seconds_count', `operation="${operation}"`) > 0, operation)
+  }
+  assert.equal(sum('cronce_store_errors_total'), 0)
+  const recover = fleet.outage({ kind: 'throws' })
+  await fleet.advance('1m')
+  recover()
+  await fleet.advance('2m')
+  assert.ok(sum('cronce_store_errors_total', 'operation="beat"') > 0)
+  assert.equal(sum('cronce_leases_lost_total'), fleet.events('lease.lost').length)
+  assert.ok(fleet.events('lease.lost').length > 0)
+  fleet.end()
+})
+
+test('two instances that claim the same fire: one has a conflict', async () => {
+  const { fleet, sum, measured } = await measuredFleet(2, (app) => app.job('bill', '* * * * *', () => {}))
+  await fleet.advance('30s')
+  // Both have looked; the one that is held writes when the other has written.
+  for (const member of measured.keys()) member.at('claim:sent', () => fleet.world.until(member.clock.sleep(1_000)), 1)
+  await fleet.advance('30m')
+  assert.ok(sum('cronce_conflicts_total') > 0)
+  fleet.end()
+})
+
+test('gauges say what is going on right now', async () => {
+  const { fleet, texts } = await measuredFleet(1, (app, { clock }) =>
+    app.job('slow', '*/10 * * * *', () => clock.sleep(60_000)),
+  )
+  await fleet.advance('10s')
+  const [text] = texts()
+  const values = valuesIn(text!)
+  assert.equal(values.get('cronce_runs_in_progress{job_name="slow"}'), 1)
+  assert.equal(values.get('cronce_concurrency'), 20)
+  assert.equal(values.get('cronce_clock_offset_seconds'), 0)
+  await fleet.advance('2m')
+  assert.equal(valuesIn(texts()[0]!).has('cronce_runs_in_progress{job_name="slow"}'), false)
+  fleet.end()
+})

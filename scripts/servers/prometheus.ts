@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Obtain, obtain } from './obtain.ts'
+import { LOOPBACK } from './ports.ts'
+import { type Server, type ServerPlan, startServer } from './server.ts'
+
+export interface PrometheusOptions {
+  /** The configuration, in YAML. */
+  readonly config: string
+}
+
+/** A Prometheus that scrapes what its configuration names. */
+export async function startPrometheus(options: PrometheusOptions, locate: Obtain = obtain): Promise<Server> {
+  return startServer(prometheusPlan(options, await locate('prometheus')))
+}
+
+function prometheusPlan({ config }: PrometheusOptions, file: string): ServerPlan {
+  const url = (port: number | undefined) => `http://${LOOPBACK}:${port}`
+  return {
+    name: 'prometheus',
+    portCount: 1,
+    endSignal: 'SIGKILL', // One process, files only: nothing to hand back to the system.
+    restartSignal: 'SIGTERM',
+    prepare: async ({ directory }) => writeFileSync(join(directory, 'prometheus.yml'), config),
+    command: async ([port], directory) => {
+      const flags = {
+        'config.file': join(directory, 'prometheus.yml'),
+        'storage.tsdb.path': join(directory, 'data'),
+        'web.listen-address': `${LOOPBACK}:${port}`,
+      }
+      return { file, args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`) }
+    },
+    // It tells its flags, so another Prometheus on this port does not pass for ours.
+    isReady: async ([port], directory) => {
+      const ready = await answerOf(`${url(port)}/-/ready`)
+      return ready !== null && ((await answerOf(`${url(port)}/api/v1/status/flags`)) ?? '').includes(directory)
+    },
+    url,
+  }
+}
+
+/** The body of a good answer, else `null`. */
+async function answerOf(url: string): Promise<string | null> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })
+    return answer.ok ? await answer.text() : null
+  } catch {
+    return null
+  }
+}
