@@ -28,8 +28,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/claims.ts',
-        "if (kind === 'applied') for",
-        "if (kind === 'applied' || kind === 'conflict') for",
+        "if (result.kind === 'applied') for",
+        "if (result.kind === 'applied' || result.kind === 'conflict') for",
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C2'] },

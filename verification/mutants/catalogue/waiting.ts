@@ -9,28 +9,83 @@ const littleRoom = (...names: string[]): CaughtBy => ({
 /** Mistakes about fires that wait for room or for their turn. */
 export const WAITING_MUTANTS: readonly Mutant[] = [
   {
-    name: 'waiting-behind-a-used-up-limit',
+    name: 'waiting-behind-used-up-limits',
     rule: 'P3',
-    breaks: 'Schedules whose limit is used up take the room of others of the same job, at every look.',
+    breaks: 'Limits that are tried again take the room of schedules that may start.',
     edits: [
       edit(
         'engine/claim/looks.ts',
-        'core.fullLimits.sort(found.schedules.filter(isFor))',
+        'core.fullLimits.sort(found.schedules.filter(isFor), found.now)',
         'found.schedules.filter(isFor)',
       ),
     ],
-    caughtBy: littleRoom(
-      'a schedule without a limit is not kept waiting by one of the same job whose limit is used up',
-    ),
+    caughtBy: littleRoom('a schedule without a limit is not kept waiting by many limits that are used up'),
   },
   {
     name: 'waiting-beyond-used-up-limits',
     rule: 'P3',
     breaks: 'Schedules whose limit is used up hide others of the same job from a look.',
-    edits: [edit('engine/claim/looks.ts', 'core.failing.size + core.fullLimits.schedules', 'core.failing.size')],
+    edits: [edit('engine/claim/look.ts', 'memory.passedOver + 2 * memory.leftOut', 'memory.passedOver')],
     caughtBy: littleRoom(
-      'a schedule without a limit is not kept waiting by one of the same job whose limit is used up',
+      'a schedule without a limit is not kept waiting by many of the same job whose limit is used up',
     ),
+  },
+  {
+    name: 'used-up-for-a-higher-limit',
+    rule: 'P3',
+    breaks: 'A group that is used up for one schedule counts as used up for those whose limit is higher.',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of the line
+    edits: [edit('engine/claim/full-limits.ts', 'return `${limit} ${slot}`', 'return slot.slice(0, limit * 1_000)')],
+    caughtBy: littleRoom('a group that is used up for one schedule has places for another whose limit is higher'),
+  },
+  {
+    name: 'used-up-for-the-whole-schedule',
+    rule: 'P3',
+    breaks: 'A fire whose limit is used up is claimed together with others of its schedule, and all are refused.',
+    edits: [edit('policy/plan/start.ts', ' || claimant.isFull?.(slots))', ')')],
+    caughtBy: littleRoom(
+      'a fire that counts against a used-up limit does not hold back others of its schedule that do not',
+    ),
+  },
+  {
+    name: 'used-up-and-asked-for-ever',
+    rule: 'P3',
+    breaks: 'An instance asks for a limit that is used up as often as after the first refusal.',
+    edits: [edit('engine/claim/full-limits.ts', 'const LONGEST_MS = 4_000', 'const LONGEST_MS = FIRST_MS')],
+    caughtBy: littleRoom('a used-up limit is asked for less and less often, and found soon after a peer has freed it'),
+  },
+  {
+    name: 'used-up-and-not-left-out',
+    rule: 'P3',
+    breaks: 'Schedules whose limit is used up are looked at again and again, although nothing of them may start.',
+    edits: [edit('engine/claim/looks.ts', ' && !isKept(state)', '')],
+    caughtBy: littleRoom('a used-up limit is asked for less and less often, and found soon after a peer has freed it'),
+  },
+  {
+    name: 'used-up-and-not-planned',
+    rule: 'P7',
+    breaks: 'Of the schedules that wait for a limit, only those are planned whose claim it refused.',
+    edits: [
+      edit(
+        'engine/claim/claims.ts',
+        'due.schedules.filter(isKept)',
+        'due.schedules.filter((state) => isKept(state) && decisions.some(({ change }) => change.id === state.id))',
+      ),
+    ],
+    caughtBy: littleRoom(
+      'what becomes of an instant is decided though its limit is used up and there is room for one run',
+    ),
+  },
+  {
+    name: 'last-look-ends-at-a-limit',
+    rule: 'rule 42',
+    breaks: 'A process that only runs what is due leaves when a claim meets a limit that is used up.',
+    edits: [edit('engine/claim/looks.ts', ' || core.fullLimits.learned > learned)', ')')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run-due.test.ts',
+      names: ['runDue runs what is due behind limits that are used up, though it has room for one run'],
+    },
   },
   {
     name: 'waiting-is-never-late',
@@ -117,17 +172,10 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C10'] },
   },
   {
-    name: 'freed-place-seen-too-late',
+    name: 'freed-place-not-seen',
     rule: 'P7',
-    breaks: 'The place of a group that a run frees goes to the job that had it, however long another one waits.',
-    edits: [
-      edit('engine/run/settle-run.ts', '  freePlaces(core, run)\n  settler.add(', '  settler.add('),
-      edit(
-        'engine/run/settle-run.ts',
-        '  freePlaces(core, run)\n  if (!run',
-        '  void core.parts.clock.sleep(1).then(() => freePlaces(core, run))\n  if (!run',
-      ),
-    ],
+    breaks: 'The place that a run of this instance frees is found when the back-off of its limit ends, not at once.',
+    edits: [edit('engine/run/settle-run.ts', 'core.fullLimits.free(run.started.fire.run.slots ?? [])', 'false')],
     caughtBy: littleRoom(
       'a job that waits for a place in a group gets one, though another job of the group always has a fire that waits',
     ),

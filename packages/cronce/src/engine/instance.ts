@@ -145,11 +145,13 @@ export class Instance<Tx = unknown> {
     try {
       await this.#join()
       await this.#peers.recoverFirst()
+      let wasAlone = false
       for (;;) {
         await core.epochs.ready()
-        // A limit may have been used up by a run of our own that has ended since: only a look with none under way tells.
+        // A limit may have been used up by a run of our own that has ended since: only looks with none under way tell.
         const isAlone = core.runs.size === 0
-        if (isAlone) core.fullLimits.clear()
+        if (isAlone && !wasAlone) core.fullLimits.clear()
+        wasAlone = isAlone
         // Also run the fires of peers: there may be no peer, and this instance stops before it could notice.
         const waitMs = await this.#tick({ patienceMs: 0, isLast: true })
         if (waitMs === 0) continue

@@ -31,6 +31,8 @@ export interface Claimant {
   readonly idle: boolean
   /** Leave due times unplanned that would only wait for the first of them: see `leavesWaiting` in `plan/advance.ts`. */
   readonly oneByOne?: boolean
+  /** Whether one of these limits is known to be used up: a run that counts against it would be refused, with all that starts beside it. */
+  readonly isFull?: (slots: Change['limits']) => boolean
 }
 
 export interface Decision {

@@ -14,12 +14,13 @@ export function runRecordOf(draft: Draft, fire: RunningFire): RunRecord {
   return viewOpenRun(draft.state, fire)
 }
 
-interface Slot {
+/** A fleet-wide limit: its name, and how many runs may count against it at once. */
+export interface Slot {
   readonly slot: string
   readonly limit: number
 }
 
-/** Names of the fleet-wide limits that a run counts against. */
+/** The fleet-wide limits that a run counts against. */
 export function slotsOf(job: string, choices: PolicyChoices): readonly Slot[] {
   const { limits = DEFAULT_POLICY.limits } = choices
   const slots = []

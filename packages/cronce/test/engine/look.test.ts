@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   afterAnswer,
   afterClaim,
+  afterLeaving,
   afterNothing,
   FIRST_LOOK,
   type LookMemory,
@@ -36,11 +37,35 @@ test('whose schedules a look asks for, and how many', () => {
       { room: 9_000 },
       { isOwnOnly: false, patienceMs: 250, limit: 1_100 },
     ],
+    [
+      'schedules that were left out',
+      memory({ passedOver: 1, leftOut: 40 }),
+      {},
+      { isOwnOnly: false, patienceMs: 250, limit: 92 },
+    ],
+    [
+      'more of them than a look goes past',
+      memory({ leftOut: 3_000 }),
+      {},
+      { isOwnOnly: false, patienceMs: 250, limit: 4_011 },
+    ],
     ['failing schedules', memory(), { room: 9_000, failing: 7 }, { isOwnOnly: false, patienceMs: 250, limit: 507 }],
   ]
   for (const [situation, known, patch, expected] of rows) {
     assert.deepEqual(scopeOf(known, { ...asking, ...patch }), expected, situation)
   }
+})
+
+test('when to look for what is behind schedules that are left out', () => {
+  const rows: readonly [string, number, number, boolean, ReturnType<typeof afterLeaving>][] = [
+    ['none', 0, 0, false, { memory: memory(), againMs: null }],
+    ['more than before, and maybe not all', 2, 7, false, { memory: memory({ leftOut: 7 }), againMs: 0 }],
+    ['all that a look goes past', 4_011, 4_011, false, { memory: memory({ leftOut: 4_011 }), againMs: 1_000 }],
+    ['all of them', 7, 7, true, { memory: memory({ leftOut: 7 }), againMs: null }],
+    ['their limit is tried again', 7, 0, true, { memory: memory({ leftOut: 3 }), againMs: null }],
+  ]
+  for (const [situation, leftOut, count, isAll, expected] of rows)
+    assert.deepEqual(afterLeaving(memory({ leftOut }), count, isAll), expected, situation)
 })
 
 test('what an answer says about the next look', () => {

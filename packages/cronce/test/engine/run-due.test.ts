@@ -168,6 +168,33 @@ test('runDue runs all fires that were due, also behind a limit and in a backfill
   }
 })
 
+test('runDue runs what is due behind limits that are used up, though it has room for one run', async () => {
+  const fleet = await createFleet()
+  const groups = [1, 2, 3].map((number) => ({ name: `database ${number}`, limit: 1 }))
+  const long: Declare = (app, { clock }) => {
+    for (const group of groups) app.job(`long ${group.name}`, { group }, () => clock.sleep(86_400_000))
+  }
+  await fleet.add(long, { app: 'mail' })
+  for (const { name } of groups) await fleet.operator.schedules.trigger(`long ${name}`)
+  const copy: Declare = (app) => app.job('copy', {}, () => {})
+  await runDue(fleet, copy)
+  const hourly = { job: 'copy', cron: '0 * * * *', misfire: { grace: '1h' } } as const
+  for (const group of groups) await fleet.operator.schedules.put(`full ${group.name}`, { ...hourly, group })
+  await fleet.operator.schedules.put('free', { job: 'copy', cron: '5 * * * *' })
+  await fleet.advance('62m')
+  // The first call plans what waits for a limit, so that the second one finds nothing to write about it.
+  for (const wait of ['4m', '1s']) {
+    const { app } = fleet.make(copy, { lease: '15s', concurrency: 1 })
+    await fleet.world.until(app.runDue())
+    await fleet.advance(wait)
+  }
+  assert.deepEqual(
+    fleet.handled.map(({ schedule }) => schedule).filter((schedule) => !schedule.startsWith('long')),
+    ['free', 'free'],
+  )
+  fleet.end()
+})
+
 test('runDue leaves a backfill to the next call if newer fires keep it waiting', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app, member) =>

@@ -104,7 +104,7 @@ export function dealer(core: Core): () => Dealt {
       }
       key = dealtFor
     }
-    return core.fullLimits.size === 0 ? dealt : dealt.filter(({ job }) => !core.fullLimits.has(job))
+    return dealt
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ScheduleState } from '../../model/schedule.ts'
 import type { Decision, StartedRun } from '../../policy/decision.ts'
 import type { ChangeResult } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -52,9 +53,10 @@ export class Claims {
         if (part.status === 'rejected') throw part.reason
         return part.value
       })
-      const full = decisions.filter((_, index) => results[index]!.kind === 'full').map(({ change }) => change.id)
-      if (full.length > 0) {
-        await this.#decider.planOnly({ ...due, schedules: due.schedules.filter(({ id }) => full.includes(id)) })
+      // What waits for a limit is not claimed at the next looks, and planned only here.
+      if (results.some(({ kind }) => kind === 'full')) {
+        const isKept = (state: ScheduleState): boolean => this.#core.fullLimits.keeps(state, due.now)
+        await this.#decider.planOnly({ ...due, schedules: due.schedules.filter(isKept) })
       }
       return results
     } finally {
@@ -67,11 +69,11 @@ export class Claims {
     const results = await sendClaim(core, decisions, claim)
     this.#decider.answered(decisions, results)
     for (let index = 0; index < decisions.length; index++) {
-      const { kind } = results[index]!
-      const { started } = decisions[index]!
-      if (kind === 'applied') for (const run of started) this.#start(run)
-      else if (kind === 'full') core.fullLimits.met(started[0]!.record)
-      else if (kind === 'not-live') core.beatAlarm.ring()
+      const result = results[index]!
+      const { started, change } = decisions[index]!
+      if (result.kind === 'applied') for (const run of started) this.#start(run)
+      else if (result.kind === 'full') core.fullLimits.met(change.limits.find(({ slot }) => slot === result.slot)!)
+      else if (result.kind === 'not-live') core.beatAlarm.ring()
     }
     return results
   }

@@ -55,6 +55,7 @@ export class DueDecider {
     const core = this.#core
     if (due.schedules.length === 0) return NO_CLAIM
     const number = ++core.claims
+    const { isFull } = core.fullLimits
     const context = core.context(due)
     let left = room
     let idle = core.runs.working === 0
@@ -71,7 +72,7 @@ export class DueDecider {
     const decisions = await this.#each(due, Number.POSITIVE_INFINITY, (state) => {
       if (left === 0) return 'stop'
       if (!hasJobOf(core, state)) return null
-      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true }
+      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true, isFull }
       if (state.wakeAt === null || state.wakeAt <= due.now) {
         const passed = this.#inTheWay.pass(state, due.now)
         return passed && this.#withExisting(passed, (existing) => decideDue(passed, claimant, existing))
@@ -123,7 +124,7 @@ export class DueDecider {
       if (result.kind === 'exists') this.#onRecord.set(id, [...(known ?? NOTHING), result.fire].slice(-EXISTING_LIMIT))
       if (result.kind !== 'applied') continue
       core.applied(decision)
-      for (const { record } of decision.started) core.fullLimits.passed(record)
+      core.fullLimits.passed(decision.change.limits)
     }
   }
 

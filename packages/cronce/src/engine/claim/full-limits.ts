@@ -1,80 +1,109 @@
 import type { Clock } from '../../clock.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import { nextSlots } from '../../policy/plan/start.ts'
+import type { Slot } from '../../policy/records.ts'
 import { LONG_MS } from './look.ts'
 
-/** First wait before a job whose limit was used up is claimed again; doubles up to the longest, because its holder may take hours. */
+/** First wait before a limit that was used up is tried again; doubles up to the longest, because its holder may take hours. */
 const FIRST_MS = 250
 const LONGEST_MS = 4_000
-/** Schedules that are remembered: a look reads all of them again. */
-const MOST_SCHEDULES = 500
+/** A limit that was not tried for this long after its back-off is forgotten. */
+const FORGOTTEN_MS = 60_000
 
-/** Of a claim. */
-interface Claimed {
-  readonly job: string
-  readonly schedule: string
+interface FullLimit extends Slot {
+  /** How often in a row it was used up. */
+  times: number
+  /** Monotonic end of its back-off. */
+  until: number
+  /** Nothing that counts against it is claimed. False: it is to be tried again. */
+  isFull: boolean
 }
 
-/** Jobs whose fleet-wide limit was found used up: they are not looked at for a while. */
+/** Fleet-wide limits that were found used up: schedules that count against them are not claimed for a while. */
 export class FullLimits {
   readonly #mono: () => number
-  readonly #until = new Map<string, number>()
-  /** By job, how often in a row its limit was used up. */
-  readonly #times = new Map<string, number>()
-  /** Schedules whose last claim met such a limit, the most recent last. Others of the same job may have no limit. */
-  readonly #schedules = new Set<string>()
+  readonly #limits = new Map<string, FullLimit>()
+  #learned = 0
 
   constructor({ mono }: Clock) {
     this.#mono = mono
   }
 
-  get size(): number {
-    return this.#until.size
+  /** How many limits were met that were not remembered. */
+  get learned(): number {
+    return this.#learned
   }
 
-  /** How many schedules are remembered. */
-  get schedules(): number {
-    return this.#schedules.size
+  /** A look begins: limits whose back-off is over are tried again. */
+  begin(): void {
+    const now = this.#mono()
+    for (const [key, limit] of this.#limits) {
+      if (limit.until <= now) limit.isFull = false
+      if (limit.until <= now - FORGOTTEN_MS) this.#limits.delete(key)
+    }
   }
 
-  /** A claim of the job met a limit that is used up. */
-  met({ job, schedule }: Claimed): void {
-    this.#schedules.delete(schedule)
-    this.#schedules.add(schedule)
-    if (this.#schedules.size > MOST_SCHEDULES) this.#schedules.delete(this.#schedules.values().next().value!)
-    const times = this.#times.get(job) ?? 0
-    this.#times.set(job, times + 1)
-    this.#until.set(job, this.#mono() + Math.min(FIRST_MS * 2 ** times, LONGEST_MS))
+  /** A claim met this limit, and it is used up. */
+  met(slot: Slot): void {
+    const known = this.#limits.get(keyOf(slot))
+    // Further claims that were sent together with the first one.
+    if (known?.isFull) return
+    if (known === undefined) this.#learned++
+    const times = known?.times ?? 0
+    const until = this.#mono() + Math.min(FIRST_MS * 2 ** times, LONGEST_MS)
+    this.#limits.set(keyOf(slot), { ...slot, times: times + 1, until, isFull: true })
   }
 
-  /** A run of the job was claimed. */
-  passed({ job, schedule }: Claimed): void {
-    this.#times.delete(job)
-    this.#schedules.delete(schedule)
+  /** A run that counts against these limits was claimed. */
+  passed(slots: readonly Slot[]): void {
+    for (const slot of slots) this.#limits.delete(keyOf(slot))
   }
 
-  /** Schedules that met a used-up limit last, so that they do not take the room of those that may start. */
-  sort<State extends { readonly id: string }>(due: readonly State[]): readonly State[] {
-    if (this.#schedules.size === 0) return due
-    const ranks = new Map([...this.#schedules].map((id, rank) => [id, rank]))
-    const rankOf = ({ id }: State): number => ranks.get(id) ?? -1
-    return due.toSorted((one, other) => rankOf(one) - rankOf(other))
+  /** A run that counts against these limits has ended. True: schedules may wait for its place. */
+  free(names: readonly string[]): boolean {
+    let isAwaited = false
+    for (const limit of this.#limits.values()) {
+      if (!names.includes(limit.slot)) continue
+      limit.isFull = false
+      isAwaited = true
+    }
+    return isAwaited
   }
 
-  /** A run that counts against a limit has ended: any of the jobs may have a place now. */
   clear(): void {
-    this.#until.clear()
-    this.#schedules.clear()
+    this.#limits.clear()
   }
 
-  /** Whether the job is left alone for now. */
-  has(job: string): boolean {
-    const until = this.#until.get(job)
-    if (until === undefined || until > this.#mono()) return until !== undefined
-    this.#until.delete(job)
-    return false
+  readonly isFull = (slots: readonly Slot[]): boolean =>
+    slots.some((slot) => this.#limits.get(keyOf(slot))?.isFull === true)
+
+  /** Whether all that the schedule could start counts against a limit that is used up. */
+  keeps(state: ScheduleState, now: Instant): boolean {
+    return this.#limits.size > 0 && nextSlots(state, now).every(this.isFull)
+  }
+
+  /** Schedules whose limit was used up come last, so that they do not take the room of those that may start. */
+  sort(due: readonly ScheduleState[], now: Instant): readonly ScheduleState[] {
+    if (this.#limits.size === 0) return due
+    const ranks = new Map(due.map((state) => [state, this.#triedAt(state, now)]))
+    return due.toSorted((one, other) => ranks.get(one)! - ranks.get(other)!)
   }
 
   untilNextMs(): number {
-    const ends = [...this.#until.values()]
+    const ends = [...this.#limits.values()].filter(({ isFull }) => isFull).map(({ until }) => until)
     return ends.length === 0 ? LONG_MS : Math.max(1, Math.min(...ends) - this.#mono())
   }
+
+  /** When its limit was tried last: the one that waits for longest is tried first. 0: it is not known to be used up. */
+  #triedAt(state: ScheduleState, now: Instant): number {
+    const ends = nextSlots(state, now).map((slots) =>
+      Math.max(0, ...slots.map((slot) => this.#limits.get(keyOf(slot))?.until ?? 0)),
+    )
+    return Math.min(...ends)
+  }
+}
+
+/** Schedules may name one group with different limits: what is used up for one may have places for another. */
+function keyOf({ slot, limit }: Slot): string {
+  return `${limit} ${slot}`
 }

@@ -10,6 +10,8 @@ export interface LookMemory {
   readonly fruitless: number
   /** Due schedules that the last look could not change. The next look asks for more, or they would hide those behind them. */
   readonly passedOver: number
+  /** Due schedules that the last look left out, because their limit is used up. There may be more of them: the next look asks for twice as many. */
+  readonly leftOut: number
   /** The last look left own schedules behind, or lost a race: leave the peers' schedules to them for longer. */
   readonly isPatient: boolean
   /** Until then, look at own schedules only. */
@@ -20,6 +22,7 @@ export const FIRST_LOOK: LookMemory = {
   lookedAt: Number.NEGATIVE_INFINITY,
   fruitless: 0,
   passedOver: 0,
+  leftOut: 0,
   isPatient: false,
   ownUntil: Number.NEGATIVE_INFINITY,
 }
@@ -65,7 +68,7 @@ export function scopeOf(memory: LookMemory, { sentAt, patienceMs, room, failing 
     isOwnOnly,
     patienceMs: isOwnOnly ? ENDLESS_MS : memory.isPatient ? patienceMs * PATIENCE_MULTIPLIER : patienceMs,
     // One more than there is room for, to see whether that was all.
-    limit: Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver) + failing,
+    limit: Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver + 2 * memory.leftOut) + failing,
   }
 }
 
@@ -100,6 +103,20 @@ export function afterAnswer(
   // An instance that is always behind still looks at its peers' schedules now and then: they may need help for good, although they live.
   const ownUntil = !isBehind ? Number.NEGATIVE_INFINITY : isOwnOnly ? memory.ownUntil : sentAt + spacingMs
   return { memory: { ...memory, lookedAt: sentAt, ownUntil, isPatient: isBehind || mayHelp }, isBehind, mayHelp }
+}
+
+export interface Leaving {
+  readonly memory: LookMemory
+  /** If the look left out all that it found, when to look for what they hide; `null`: they hide nothing. */
+  readonly againMs: number | null
+}
+
+/** The look leaves out `count` schedules. */
+export function afterLeaving(memory: LookMemory, count: number, isAll: boolean): Leaving {
+  // Halved, not forgotten: when their limit is tried again, they are not left out, and mostly they are at the next look.
+  const leftOut = Math.max(count, Math.floor(memory.leftOut / 2))
+  const againMs = isAll || count === 0 ? null : count > memory.leftOut ? 0 : FRUITLESS_LONGEST_MS
+  return { memory: { ...memory, leftOut }, againMs }
 }
 
 /** The look found nothing to decide. */

@@ -9,6 +9,7 @@ import { type DueDecider, type LeftForLater, wasDue } from './decide-due.ts'
 import {
   afterAnswer,
   afterClaim,
+  afterLeaving,
   afterNothing,
   FIRST_LOOK,
   FRUITLESS_LONGEST_MS,
@@ -66,8 +67,8 @@ export class Looks {
     const room = roomOf(core)
     const jobs = this.#ownBuckets()
     core.leftSome = true
-    if (room === 0 || jobs.length === 0)
-      return this.#nothing({ room, jobs, patienceMs }, () => core.fullLimits.untilNextMs())
+    core.fullLimits.begin()
+    if (room === 0 || jobs.length === 0) return this.#nothing({ room, jobs, patienceMs }, () => LONG_MS)
     return this.#ask({ room, jobs, patienceMs }, isLast)
   }
 
@@ -88,29 +89,33 @@ export class Looks {
     const { room, jobs, patienceMs } = asked
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
-    const failing = core.failing.size + core.fullLimits.schedules
-    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing })
+    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing: core.failing.size })
     const found = await this.#find(scope, jobs, sentAt)
     if (found === null) return this.#nothing(asked, () => FRUITLESS_LONGEST_MS)
     if (isLast) this.#upTo = Math.min(this.#upTo, found.now)
     const overview = afterAnswer(this.#memory, scope, found, { sentAt, patienceMs, spacingMs: spacingMs(core) })
-    this.#memory = overview.memory
+    const isKept = (state: ScheduleState): boolean => core.fullLimits.keeps(state, found.now)
+    const isAll = found.schedules.length < scope.limit
+    const leaving = afterLeaving(overview.memory, found.schedules.filter(isKept).length, isAll)
+    this.#memory = leaving.memory
     if (core.stopping) return this.#nothing(asked, () => LONG_MS)
     const { isBehind, mayHelp } = overview
-    const isFor = (state: ScheduleState): boolean => !core.failing.has(state) && wasDue(state, this.#upTo)
-    const due = { ...found, schedules: core.fullLimits.sort(found.schedules.filter(isFor)) }
+    const isFor = (state: ScheduleState): boolean =>
+      !core.failing.has(state) && wasDue(state, this.#upTo) && !isKept(state)
+    const due = { ...found, schedules: core.fullLimits.sort(found.schedules.filter(isFor), found.now) }
+    const { learned } = core.fullLimits
     const toNextMs = (): number => (mayHelp ? 0 : this.#restMs(due))
     if (due.schedules.length === 0) {
-      this.#memory = afterNothing(overview.memory)
-      core.leftSome = false
-      return this.#nothing(asked, () => (isLast ? LONG_MS : toNextMs()))
+      this.#memory = afterNothing(this.#memory)
+      core.leftSome = leaving.againMs !== null
+      return this.#nothing(asked, () => leaving.againMs ?? (isLast ? LONG_MS : toNextMs()))
     }
-    const isAll = found.schedules.length < scope.limit
     const end = (results: readonly ChangeResult[], left: LeftForLater): number => {
       const counts = { found: due.schedules.length - left.count, isComplete: isAll && core.failedAt() < sentAt }
       const after = afterClaim(this.#memory, { ...counts, ...countResults(results) })
       this.#memory = after.memory
-      if (after.next === 'again') return 0
+      // What counts against a limit that was not known to be used up has taken the room of others: the next look leaves it out.
+      if (after.next === 'again' || core.fullLimits.learned > learned) return 0
       const laterMs = left.at === null ? LONG_MS : core.time.until(left.at)
       // The longest waiting come first: if none of those was due, nothing is due before the first of them.
       if (counts.found === 0) return laterMs

@@ -29,8 +29,6 @@ export class ExecutedRun implements LocalRun {
   isOnRecord = false
   /** Whether an error of its handler is worth another run. */
   retryable: (error: unknown) => boolean = always
-  /** Its end gives other jobs a place in a fleet-wide limit. */
-  freesPlace = false
   doing: Set<string> | null = null
   transaction: Promise<void> | null = null
   committed = false

@@ -25,8 +25,6 @@ export function settleRun<Tx>(
   if (ended.kind === 'gave-up') core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
   const settlement = settlementOf(core as Core, run, ended)
   const wake = settlement.handBack !== null || wakesWaiters(run.exclusive, core.parts.store.info)
-  // Before the run ends, so that the look that follows also sees the jobs that wait for its place.
-  freePlaces(core, run)
   settler.add(run.started.record.schedule, settlement, wake, (settled) => {
     run.isOnRecord = settled === 'settled'
     // A transaction that was given up may have been committed after all: then the run was not overtaken.
@@ -54,15 +52,9 @@ export function release<Tx>(core: Core<Tx>, run: ExecutedRun): void {
   run.end()
   core.runs.remove(run)
   core.known.released(run.started.record.schedule)
-  freePlaces(core, run)
-  if (!run.isOnRecord || run.freesPlace || core.leftSome) core.claimAlarm.ring()
-}
-
-/** The run counts against a fleet-wide limit: jobs that met a limit that was used up may have a place now. */
-function freePlaces<Tx>({ fullLimits }: Core<Tx>, run: ExecutedRun): void {
-  if (fullLimits.size === 0 || (run.started.fire.run.slots ?? []).length === 0) return
-  run.freesPlace = true
-  fullLimits.clear()
+  // Of a limit that was used up: schedules may wait for its place.
+  const freesPlace = core.fullLimits.free(run.started.fire.run.slots ?? [])
+  if (!run.isOnRecord || freesPlace || core.leftSome) core.claimAlarm.ring()
 }
 
 /** Candidates sleep until a term ends. Callers that wait for a lock or a key ask again by themselves: a wake-up only saves them time. */

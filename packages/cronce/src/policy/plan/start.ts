@@ -1,11 +1,11 @@
 import type { StartCause } from '../../model/outcome.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
-import type { OpenFire, OpenRun } from '../../model/schedule.ts'
+import type { Instant, OpenFire, OpenRun, ScheduleState } from '../../model/schedule.ts'
 import { makeToken } from '../../model/token.ts'
 import type { Claimant } from '../decision.ts'
 import { choicesOfFire, type Draft, demandTime, policyOfFire, set } from '../draft.ts'
 import { changeFire } from '../fires.ts'
-import { runRecordOf, slotsOf } from '../records.ts'
+import { runRecordOf, type Slot, slotsOf } from '../records.ts'
 import { isOnTime } from './misfire.ts'
 import { inTurn, takeTurns } from './turn.ts'
 import { isFrozen, isOutOfPatience, isSuspect } from './wake.ts'
@@ -20,13 +20,24 @@ export function startFires(draft: Draft, claimant: Claimant): void {
     const isAlone = claimant.idle && draft.started.length === 0
     if (isLoner && !isAlone && !isOutOfPatience(fire, now)) return false
     // One at a time where a limit may refuse it: several at once would wait until there is room for all of them, or for ever.
-    if (draft.limits.length > 0 && slotsOf(draft.state.definition.job, choicesOfFire(draft, fire)).length > 0)
-      return false
+    const slots = slotsOf(draft.state.definition.job, choicesOfFire(draft, fire))
+    if (slots.length > 0 && (draft.limits.length > 0 || claimant.isFull?.(slots))) return false
     // Nothing beside a fire that may take its instance down.
     room = isLoner ? 0 : room - 1
     startFire(draft, fire, claimant)
     return true
   })
+}
+
+/** For each fire that could start now, the limits that it counts against. If none waits: those of an instant that is planned next. */
+export function nextSlots(state: ScheduleState, now: Instant): readonly (readonly Slot[])[] {
+  const { job, policy } = state.definition
+  const next: (readonly Slot[])[] = []
+  takeTurns(inTurn(state.open), policy, (fire, mayStart) => {
+    if (mayStart && fire.readyAt <= now && !isFrozen(state, fire)) next.push(slotsOf(job, fire.own?.policy ?? policy))
+    return false
+  })
+  return next.length === 0 ? [slotsOf(job, policy)] : next
 }
 
 /** Give the claimant this fire and no other, whatever else is active. False: its time has not come, or a pause keeps it. */
