@@ -201,7 +201,7 @@ export async function withoutSecrets<T>(secrets: readonly string[], work: () => 
   } catch (error) {
     if (!(error instanceof CronceError)) {
       if (!isInvalidUrl(error)) throw error
-      throw urlInvalid('The URL of the store is no URL.')
+      throw urlInvalid('The value for the store is not a valid URL.')
     }
     const message = redactSecrets(error.message, secrets)
     const hint = error.hint === undefined ? undefined : redactSecrets(error.hint, secrets)

@@ -88,7 +88,7 @@ export function printList<T>(listing: Listing<T>, args: Args, io: Io): void {
       if (items.length > 0) io.out(table(items, listing.columns, form === 'wide', io))
   }
   if (items.length === 0) io.err(`${listing.empty}\n`)
-  if (next !== null) note(`There are more: add --all, or --after '${next}'`, io)
+  if (next !== null) note(`There are more: add --all, or --after '${next}'.`, io)
 }
 
 /** One object for programs, `{ "version": 1, … }`. */

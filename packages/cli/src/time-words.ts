@@ -81,7 +81,7 @@ export function zoneOf(args: Args, otherwise = 'UTC'): string {
   }
   if (named === undefined) return otherwise
   if (named === 'local') return localZone()
-  // Refuses what is no zone, with the nearest name as the hint.
+  // Refuses what is not a zone, with the nearest name as the hint.
   cron('0 0 * * *', { tz: named })
   return named
 }

@@ -451,7 +451,7 @@ describe('what the doctor makes of facts', () => {
     )
   })
 
-  test('what nobody has by design is no orphan, may fail for whoever called it, needs no timeout; and a term has no end', () => {
+  test('what nobody has by design is not an orphan, may fail for whoever called it, needs no timeout; and a term has no end', () => {
     const timeless = { needsInstance: false, nextAt: null, timeoutMs: null }
     const asides = ['lock', 'leader', 'once'].map((kind) => ({
       ...SCHEDULE,

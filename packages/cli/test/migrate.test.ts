@@ -109,7 +109,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.match(schema!, /PostgreSQL's own/)
   })
 
-  test('a server that is not there, or refuses, is no fault of the question: exit code 5', async () => {
+  test('a server that is not there, or refuses, is not a fault of the question: exit code 5', async () => {
     const wrong = new URL(server.url)
     wrong.password = 'wrong-secret'
     const results = await Promise.all([

@@ -52,7 +52,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('pause', 'audit', '--until', 'yesterday')).status, 2)
   })
 
-  test('resume says what fell into the pause, and is no toggle', async () => {
+  test('resume says what fell into the pause, and is not a toggle', async () => {
     await make('hourly', { cron: '0 * * * *' })
     await bench.client.schedules.create('often', { job: 'good', every: '100ms' })
     await bench.client.schedules.pause('often', { missed: 'all' })

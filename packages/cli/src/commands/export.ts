@@ -93,7 +93,7 @@ async function findJobs(file: string | undefined, args: Args, io: Io): Promise<J
   const { config, file: configFile } = await loadConfig(args, io)
   const folder = configFile === null ? io.cwd : dirname(configFile)
   if (typeof config.jobs === 'string') return loadJobsFile(resolve(folder, config.jobs))
-  if (config.jobs !== undefined) return readJobs(config.jobs, `jobs in ${configFile}`, folder)
+  if (config.jobs !== undefined) return readJobs(config.jobs, `${configFile} (option jobs)`, folder)
   throw new UsageError('Which jobs?', 'Name the file, such as jobs.ts, or a store with --store.')
 }
 

@@ -19,7 +19,10 @@ export const fires: Command = {
     ['cronce fires billing', 'every due time and its outcome'],
     ['cronce fires billing --outcome missed --from now-30d', 'what was missed within a month'],
     ["cronce fires 'report:*' --failed", 'what failed or was abandoned, of all schedules that begin with report:'],
-    ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true, or are behind'],
+    [
+      'cronce fires --verify',
+      'judge the records of all schedules: exit code 1 if they contradict each other or are behind',
+    ],
     ['cronce fires billing --verify --from 2027-01-01 --json', 'of one, since then, for a program'],
   ],
   about: [
@@ -74,7 +77,7 @@ function runFires(args: Args, io: Io): Promise<number> {
     )
     const order = isEarliest ? earliestFirst : latestFirst
     const { items, next } = await readPage(args, (page) => mergePages(sources, order, page))
-    // A name that is no schedule is a mistake rather than an empty list.
+    // A name that is not a schedule is a mistake rather than an empty list.
     if (items.length === 0 && names[0] !== undefined) await client.schedules.get(names[0])
     printList({ items, next, columns: columnsIn(tz), name: nameOf, empty: 'No fires.' }, args, io)
     return 0

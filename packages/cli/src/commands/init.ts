@@ -72,7 +72,7 @@ async function chooseStore(args: Args, io: Io, { store: guess }: ProjectFacts): 
   const answer = mayAsk ? await io.ask!(`Store [${guess.text}, since ${guess.why}]: `) : ''
   const store = given ?? (answer.trim() || guess.text)
   if (!/^(env:\w+|@.+|sqlite:.+|memory:|postgres(ql)?:\/\/.+|rediss?(-cluster)?:\/\/.+|redis\+unix:.+)$/.test(store)) {
-    throw new UsageError('This is no store.', 'Write env:DATABASE_URL, sqlite:cronce.db, or another URL.')
+    throw new UsageError('This is not a URL of a store.', 'Write env:DATABASE_URL, sqlite:cronce.db, or another URL.')
   }
   if (secretsOf(store).length === 0) return store
   throw new CronceError('OPTION_INVALID', 'The URL of the store has a secret, which must not get into a file.', {

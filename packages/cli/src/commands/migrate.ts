@@ -75,7 +75,7 @@ function readVerb(positionals: readonly string[]): Verb {
   if (given === undefined) throw new UsageError('What about the migrations?', choices)
   if (verb === undefined)
     throw new UsageError(`"${given}" is nothing that migrate can do.${suggestion(given, VERBS)}`, choices)
-  throw new UsageError(`migrate ${verb} takes no "${more[0]}".`, 'See cronce migrate --help.')
+  throw new UsageError(`cronce migrate ${verb} takes no "${more[0]}".`, 'See cronce migrate --help.')
 }
 
 async function act(verb: Verb, store: Migrator, roles: Roles, args: Args, io: Io): Promise<number> {

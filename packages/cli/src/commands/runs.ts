@@ -82,7 +82,7 @@ function runRuns(args: Args, io: Io): Promise<number> {
   })
 }
 
-/** A name that is no schedule, and has no records, is a mistake rather than an empty list. */
+/** A name that is not a schedule, and has no records, is a mistake rather than an empty list. */
 async function demandKnown(client: Client, schedule: string): Promise<void> {
   if ((await client.schedules.find(schedule)) !== null) return
   const { items } = await client.runs.list({ schedule, limit: 1 })

@@ -167,7 +167,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
     return finding(
       'stuck',
       'ok',
-      `${looked}${looked === '' ? 'No' : 'no'} run takes suspiciously long; ${runs.length} open.`,
+      `${isRunSample ? `Of the latest ${formatCount(runs.length)} open runs, none` : 'No run'} takes suspiciously long; ${runs.length} open.`,
     )
   const names = stuck.map(({ schedule, token }) => `${shellWord(schedule)} ${token}`)
   return finding(

@@ -1,4 +1,5 @@
 import type { StoreView } from 'cronce'
+import { counted } from '../steer/say.ts'
 import type { Facts, StoreFacts, Trouble } from './facts.ts'
 import { type CheckName, type Finding, finding, type Level } from './finding.ts'
 
@@ -97,7 +98,12 @@ function checkSchema({ migration }: StoreFacts): Finding[] {
     case 'none':
     case 'behind':
       return [
-        finding('schema', 'fail', `Schema "${schema}" lacks ${pending.length} migration(s).`, 'Run: cronce migrate up'),
+        finding(
+          'schema',
+          'fail',
+          `Schema "${schema}" lacks ${counted(pending.length, 'migration')}.`,
+          'Run: cronce migrate up',
+        ),
       ]
   }
 }

@@ -89,7 +89,7 @@ async function findJobs(
   if (given !== undefined || named) return loadJobsFile(resolve(io.cwd, given ?? named!))
   const folder = configFile === null ? io.cwd : dirname(configFile)
   if (typeof config.jobs === 'string') return loadJobsFile(resolve(folder, config.jobs))
-  if (config.jobs !== undefined) return readJobs(config.jobs, `jobs in ${configFile}`, folder)
+  if (config.jobs !== undefined) return readJobs(config.jobs, `${configFile} (option jobs)`, folder)
   const usual = JOB_FILES.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (usual !== undefined) return loadJobsFile(usual)
   throw new UsageError(
