@@ -37,7 +37,7 @@ export const CONFIG_FLAGS = {
   config: {
     type: 'string',
     value: 'FILE',
-    help: 'The configuration (default: the nearest cronce.config.ts, .mts, .js, .mjs or .json, from here upwards)',
+    help: 'Configuration file (default: the nearest cronce.config.ts, .mts, .js, .mjs or .json, from here upwards)',
   },
 } as const satisfies Flags
 

@@ -41,7 +41,7 @@ export function waterfall(
       isOpen ? `${'█'.repeat(Math.max(0, length - 1))}▸` : '█'.repeat(length),
     )
     const tail = ' '.repeat(Math.max(0, room - bar.length - length))
-    lines.push(`${`try ${run.attempt}`.padEnd(LABEL)}${bar}${painted}${tail}  ${words}`.trimEnd())
+    lines.push(`${`attempt ${run.attempt}`.padEnd(LABEL)}${bar}${painted}${tail}  ${words}`.trimEnd())
     free = endedAt
   }
   const total = formatDuration(end - begin)

@@ -127,7 +127,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
   test('helps', async () => {
     const { status, stdout } = await ask(['migrate', '--help'])
     assert.equal(status, 0)
-    assert.match(stdout, /^Make or update the tables of a PostgreSQL store\.\n\nExamples\n {2}cronce migrate up /)
+    assert.match(stdout, /^Create or update the tables of a PostgreSQL store\.\n\nExamples\n {2}cronce migrate up /)
     assert.match(stdout, /--runtime ROLE[\s\S]*Run it before a\ndeploy/)
   })
 })

@@ -226,7 +226,7 @@ describe('cronce start', { concurrency: 3 }, () => {
       env: { CRONCE_STORE: url },
     })
     context.after(() => service.end('SIGKILL'))
-    await service.until(/warning: .* Trying again in \d+ s\./)
+    await service.until(/warning: .* Trying again in \d+s\./)
     const [, api] = await service.until(/The HTTP API is at (\S+)/)
     assert.deepEqual([await statusOf(`${api}/readyz`), await statusOf(`${api}/livez`)], [503, 200])
     const door = await open()

@@ -28,8 +28,8 @@ export const next: Command = {
     ['cronce next nightly-report', 'of a schedule in the store'],
   ],
   about: [
-    'Distances such as "in 3 h" count from --from. A fire at --from itself is not listed.',
-    'Of a schedule the expression and its rules come from the store, and --tz is the zone of the times printed.',
+    'Distances such as "in 3h" count from --from. A fire at --from itself is not listed.',
+    'For a schedule, the expression and its rules come from the store, and --tz is the zone of the times printed.',
     'Times inside its pause, times that were skipped and times beyond its end or limit are not listed.',
   ].join('\n'),
   flags: {

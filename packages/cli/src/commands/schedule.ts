@@ -30,12 +30,12 @@ export const schedule: Command = {
     ['cronce schedule remove report:ada', 'the same as cronce remove'],
   ],
   about: [
-    'For schedules that are made at run time, such as one for each customer; those in code belong to the code. put creates a',
+    'For schedules that are created at run time, such as one for each customer; schedules in code belong to the code. put creates a',
     'schedule, or changes what the flags name and keeps everything else: its pause, its counters, its policies and its open fires.',
   ].join('\n'),
   flags: {
     ...PUT_FLAGS,
-    force: { type: 'boolean', help: 'remove: also while it runs, or is declared in code' },
+    force: { type: 'boolean', help: 'With remove: also while it runs, or is declared in code' },
     ...changeFlags(null),
     ...STORE_FLAGS,
     json: { type: 'boolean', help: 'Print one JSON object, {"version": 1, …}, and nothing else' },

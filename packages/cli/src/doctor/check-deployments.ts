@@ -122,5 +122,5 @@ function checkRefused({ app, view, processes }: AppFacts): Finding[] {
 }
 
 function placeOf({ host, pid }: { readonly host: string; readonly pid: number }): string {
-  return `${host}, pid ${pid}`
+  return `${host}:${pid}`
 }

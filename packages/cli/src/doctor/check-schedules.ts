@@ -58,7 +58,7 @@ function checkOrphans(fleet: FleetFacts): Finding {
     return finding(
       'orphans',
       'note',
-      `${firstFew(leaving.map(({ name }) => name))} left the code and will be retired when the new deployment has been up for holdDown (1 min by default).`,
+      `${firstFew(leaving.map(({ name }) => name))} left the code and will be retired when the new deployment has been up for holdDown (1m by default).`,
     )
   const jobs = [...new Set(stranded.map(({ job }) => job))]
   const placed = stranded.filter(({ on }) => on !== null)
