@@ -90,7 +90,7 @@ test('the help begins with capitals, its lines have no full stop, its paragraphs
   for (const { name, summary, load } of COMMANDS) {
     const { flags, examples, about: paragraph = 'None.' } = await load()
     demand(/^\p{Lu}/u.test(summary) && !summary.endsWith('.'), name, summary)
-    demand(/^[\p{Lu}\d-]/u.test(paragraph) && /[.:]$/.test(paragraph), name, paragraph)
+    demand(/^[\p{Lu}\d-]/u.test(paragraph) && /\.$|\/[\w.-]+$/.test(paragraph), name, paragraph)
     for (const [flag, { help }] of Object.entries(flags)) {
       demand(/^[\p{Lu}\d]|^(?:table|remove|put)\b/u.test(help) && !help.endsWith('.'), `${name} --${flag}`, help)
     }
