@@ -6,9 +6,11 @@ import type { Paint } from './terminal.ts'
 const LEAST = 20
 const LABEL = 12
 
+/** The legend of the bars. */
+export const BAR_WORDS = '· not ready yet  - waiting for a start  █ running  ▸ still running'
+
 /**
- * When a fire was due, ready, started and ended, as bars under each other: `·` from due to ready, `-` waiting for a start, `█`
- * running. Time is to scale within a line, but for what is too short to be seen, which is one character.
+ * When a fire was due, ready, started and ended, as bars under each other. Time is to scale within a line, but for what is too short to be seen, which is one character.
  */
 export function waterfall(
   fire: Pick<FireView, 'dueAt' | 'readyAt' | 'endedAt'>,

@@ -131,7 +131,7 @@ test('what is wrong with a job is told with its file and its name', async (conte
       'JOB_EXISTS',
       /twice\.mjs: Job "a" is declared twice/,
     ],
-    'jobs.yaml': ['a: b', 'JOBS_INVALID', /no file that jobs can be loaded from/],
+    'jobs.yaml': ['a: b', 'JOBS_INVALID', /not a file that jobs can be loaded from/],
   } as const
   for (const [name, [text, code, pattern]] of Object.entries(wrong)) {
     const file = join(folder, name)

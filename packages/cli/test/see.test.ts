@@ -63,7 +63,10 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
         show.stdout,
         /^manual {2}succeeded\ndue .* UTC \(.*\nwhat {8}manual, key request-17, job manual\nasked {7}by eve: again\n/,
       )
-      assert.match(show.stdout, /\ndue +│\nattempt 1 +-*█+ .*\n +│ {2}ended after /)
+      assert.match(
+        show.stdout,
+        /\ndue +│\nattempt 1 +-*█+ .*\n +│ {2}ended after .*\n· not ready yet {2}- waiting for a start {2}█ running {2}▸ still running\n/,
+      )
       assert.match(show.stdout, /\nSteps\ndone {8}charge \(.*\) → 4711\n/)
       assert.match(show.stdout, /\nResult\n\{"done":true\}\n/)
       assert.match(show.stdout, /warn {2}by hand\n {19}and in two lines\n$/)
@@ -88,6 +91,9 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.match(wide.stdout, /\ntick .*█[█░▁▂▄▒▸]*\n$/)
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
+    // The legend is for people: a script gets none.
+    assert.match(narrow.stderr, /^note: LATEST 20: █ succeeded {2}▄ failed .* ▸ open\n/)
+    assert.equal(wide.stderr, '')
     assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
     assert.match(first.stdout, /^(burst|tick)\n$/)
     assert.deepEqual(none, { status: 0, stdout: '', stderr: 'No schedules.\n' })
@@ -130,7 +136,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const later = await sqlite('runs', '--from', 'now')
     assert.match(
       failed.stdout,
-      /^DUE +SCHEDULE +TOKEN +STATE +TOOK +LATE +ATTEMPT +HOST:PID +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
+      /^DUE +SCHEDULE +TOKEN +STATE +DURATION +LATE +ATTEMPT +HOST:PID +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
     )
     assert.deepEqual(
       [...page.items, ...following.items].map(({ token }) => token),

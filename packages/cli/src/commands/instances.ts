@@ -75,7 +75,7 @@ function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
       align: 'right',
       color: ({ clockOffsetMs }) => (Math.abs(clockOffsetMs) > 100 ? 'yellow' : undefined),
     },
-    { title: 'SEEN', value: ({ renewedAt }) => roughWords(renewedAt, now) },
+    { title: 'LAST SEEN', value: ({ renewedAt }) => roughWords(renewedAt, now) },
     { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
     { title: 'LABELS', value: ({ labels }) => labelWords(labels), wide: true },
     { title: 'VERSION', value: ({ version }) => version, wide: true },

@@ -133,6 +133,8 @@ function listFromStore(args: Args, io: Io): Promise<number> {
       args,
       io,
     )
+    const hasMarks = (form === 'table' || form === 'wide') && rows.some(({ recent }) => recent.length > 0)
+    if (hasMarks && io.columns !== null) note(`LATEST ${STRIP}: ${MARK_WORDS}`, io)
     const words = leftOut.words()
     if (words !== null && form !== 'json') note(words, io)
     if (form === 'table' || form === 'wide') await noteUnplaced(client, items, io)
@@ -306,7 +308,7 @@ function columnsIn(tz: string, now: number): readonly Column<Shown>[] {
     },
     { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : roughWords(last.dueAt, now)), drop: 1 },
     { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },
-    { title: 'FAILED IN ROW', value: ({ failedInRow }) => String(failedInRow), align: 'right', wide: true },
+    { title: 'FAILURES IN A ROW', value: ({ failedInRow }) => String(failedInRow), align: 'right', wide: true },
     { title: `LATEST ${STRIP}`, value: ({ recent }) => strip(recent, STRIP), painted: paintStrip },
   ]
 }

@@ -117,7 +117,7 @@ function columnsIn(tz: string): readonly Column<Row>[] {
     { title: 'TOKEN', value: ({ token }) => token },
     { title: 'STATE', value: endingWords, color: ({ state }) => stateColor(state) },
     {
-      title: 'TOOK',
+      title: 'DURATION',
       value: ({ durationMs }) => (durationMs === null ? '-' : formatDuration(durationMs)),
       align: 'right',
     },

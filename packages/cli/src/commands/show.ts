@@ -16,7 +16,7 @@ import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
-import { waterfall } from '../waterfall.ts'
+import { BAR_WORDS, waterfall } from '../waterfall.ts'
 import type { Command } from './command.ts'
 
 export const show: Command = {
@@ -27,7 +27,7 @@ export const show: Command = {
     ['cronce show billing 2027-01-01T03:00Z', 'the fire that was due then'],
     ['cronce show billing latest --lines 1000', 'with all of its log'],
   ],
-  about: 'Legend: · delay until the run could start, - wait for a free slot, █ run, ▸ still running.',
+  about: `The bars are to scale: ${BAR_WORDS}.`,
   flags: {
     lines: { type: 'string', value: 'N', help: 'Number of log lines from the end, 0 to 100,000 (default 20)' },
     ...FIRE_FLAGS,
@@ -91,6 +91,7 @@ function print({ fire, runs, steps, run }: Shown, { tz, lines, waits }: ShowOpti
     text.line('')
     for (const line of waterfall(fire, runs, { now: io.now, width: io.columns ?? 100, paint: io.paint }))
       text.line(line)
+    text.line(io.paint('dim', BAR_WORDS))
     text.heading(runs.length === 1 ? 'Run' : 'Runs')
     for (const one of runs) text.lines(`attempt ${one.attempt}`, runLines(one, tz, io))
   }
