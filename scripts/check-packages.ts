@@ -272,7 +272,7 @@ async function checkReadme(home: string): Promise<void> {
   demand(readme.trimEnd().split('\n').length <= 120, 'README.md is longer than 120 lines')
   await checkFirstSteps(scratch, home, readme)
   const ci = readText('.ci/run').trimEnd().split('\n').at(-1)!
-  demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is no command of README.md`)
+  demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is not a command of README.md`)
 }
 
 /** What a new user types: the README's commands in an empty folder, beside the service that they start. */

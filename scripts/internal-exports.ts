@@ -5,7 +5,7 @@ export interface InternalExport {
   readonly name: string
   /** The packages that import it. */
   readonly users: readonly string[]
-  /** Why it is no public export. */
+  /** Why it is not a public export. */
   readonly why: string
 }
 

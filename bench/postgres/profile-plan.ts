@@ -4,7 +4,7 @@ import { forgetStatements, type StatementCost, statementsOf } from './readings.t
 import { measureRush, type Rush } from './rush-plan.ts'
 import type { BenchServer } from './server.ts'
 
-/** Where the time of a fire goes in a warm process. Sampling costs something itself, so its rate is no figure. */
+/** Where the time of a fire goes in a warm process. Sampling costs something itself, so its rate is not a figure. */
 export interface Breakdown {
   readonly rush: Rush
   readonly statements: readonly StatementCost[]

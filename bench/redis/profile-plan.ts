@@ -5,7 +5,7 @@ import { measureRush, type Rush } from './rush-plan.ts'
 import { commandName } from './script-names.ts'
 import type { BenchServer } from './server.ts'
 
-/** Where the time of a fire goes. Sampling costs something itself, so its rate is no figure. */
+/** Where the time of a fire goes. Sampling costs something itself, so its rate is not a figure. */
 export interface Breakdown {
   readonly rush: Rush
   readonly scripts: readonly ScriptCost[]

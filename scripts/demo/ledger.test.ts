@@ -89,7 +89,7 @@ test('a sound demo has no problems', () => {
   assert.deepEqual(problemsOf({}), [])
 })
 
-test('a fire that was taken over after its first run was on record as over is no duplicate', () => {
+test('a fire that was taken over after its first run was on record as over is not a duplicate', () => {
   const crashed = run(1_000, '1', { state: 'abandoned', reason: 'crashed', endedAt: 1_500 })
   const again = run(1_000, '3', { attempt: 2, startedAt: 1_500, endedAt: 1_600 })
   const evidence = {

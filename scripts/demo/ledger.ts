@@ -93,7 +93,7 @@ interface About {
   readonly lines: readonly Line[]
 }
 
-/** A run again is no duplicate if the one before was on record as over when it began. Everything else is one. */
+/** A run again is not a duplicate if the one before was on record as over when it began. Everything else is one. */
 function doubled({ name, fire, runs, lines }: About, isFinal: boolean): string[] {
   const found: string[] = []
   if (runs.filter(({ state }) => state === 'succeeded').length > 1) found.push(`${name} succeeded twice`)

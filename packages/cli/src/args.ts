@@ -21,7 +21,7 @@ export interface Args {
   /** Of a flag that may be repeated, in the order given. */
   readonly texts: (flag: string) => readonly string[]
   readonly has: (flag: string) => boolean
-  /** All that is no flag, also what comes after `--`. */
+  /** All that is not a flag, also what comes after `--`. */
   readonly positionals: readonly string[]
   /** What comes after `--`, untouched. `null`: there is no `--`. */
   readonly rest: readonly string[] | null
@@ -44,7 +44,7 @@ export function readArgs(argv: readonly string[], flags: Flags): Args {
     const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
     if (flag === undefined) throw unknownFlag(token.rawName, flags)
     const before = values.get(token.name) ?? []
-    if (before.length > 0 && !flag.repeat) throw new UsageError(`${token.rawName} is given twice.`)
+    if (before.length > 0 && !flag.repeat) throw new UsageError(`${token.rawName} is given twice.`, 'Leave out one.')
     values.set(token.name, [...before, readValue(token.rawName, flag, token.value)])
   }
 
@@ -60,7 +60,7 @@ function parseArgsOptions(flags: Flags): Record<string, { type: 'string' | 'bool
 
 function readValue(rawName: string, flag: Flag, value: string | undefined): string | true {
   if (flag.type === 'boolean') {
-    if (value !== undefined) throw new UsageError(`${rawName} takes no value.`)
+    if (value !== undefined) throw new UsageError(`${rawName} takes no value.`, `Write ${rawName} alone.`)
     return true
   }
   // With `-n=5` the parser hands over `=5`.

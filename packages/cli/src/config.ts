@@ -37,7 +37,7 @@ export const CONFIG_FLAGS = {
   config: {
     type: 'string',
     value: 'FILE',
-    help: 'The configuration (default: the nearest cronce.config.ts, .mts, .js, .mjs or .json, from here upwards)',
+    help: 'Configuration file (default: the nearest cronce.config.ts, .mts, .js, .mjs or .json, from here upwards)',
   },
 } as const satisfies Flags
 
@@ -124,7 +124,7 @@ async function readCode(file: string): Promise<unknown> {
 
 function checkConfig(value: unknown, file: string): CronceConfig {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CronceError('CONFIG_INVALID', `${file} is no object with options.`, {
+    throw new CronceError('CONFIG_INVALID', `${file} is not an object with options.`, {
       hint: "Write { store: 'sqlite:cronce.db', jobs: './jobs.ts' }.",
     })
   }
@@ -133,11 +133,15 @@ function checkConfig(value: unknown, file: string): CronceConfig {
     if (types === undefined) throw unknownKey(key, file)
     // An unset variable, such as store: process.env.CRONCE_STORE, leaves it to the environment and the flags.
     if (option === undefined || types.includes(typeof option)) continue
-    throw new CronceError('CONFIG_INVALID', `${key} in ${file} can't be a ${typeof option}.`, {
-      hint: `Write a ${types.join(' or a ')}.`,
+    throw new CronceError('CONFIG_INVALID', `The option ${key} in ${file} can't be ${typeWords(typeof option)}.`, {
+      hint: `Write ${types.map(typeWords).join(' or ')}.`,
     })
   }
   return value
+}
+
+function typeWords(type: string): string {
+  return `${type === 'object' ? 'an' : 'a'} ${type}`
 }
 
 function unknownKey(key: string, file: string): CronceError {

@@ -9,9 +9,9 @@ import { sanitize } from './terminal.ts'
 export function changeFlags(kept: string | null) {
   const where = kept === null ? 'repeated in the answer, and kept nowhere' : `kept with ${kept}`
   return {
-    'dry-run': { type: 'boolean', help: 'Say what would change, and change nothing' },
-    yes: { type: 'boolean', short: 'y', help: 'Do not ask' },
-    'no-input': { type: 'boolean', help: 'Never ask: refuse instead' },
+    'dry-run': { type: 'boolean', help: 'Print what would change, and change nothing' },
+    yes: { type: 'boolean', short: 'y', help: 'Do not ask for confirmation' },
+    'no-input': { type: 'boolean', help: 'Never ask: exit with an error instead' },
     note: { type: 'string', value: 'TEXT', help: `Why: ${where}` },
     author: { type: 'string', value: 'NAME', help: 'Who: likewise (default: CRONCE_AUTHOR, or USER@HOST)' },
   } as const satisfies Flags

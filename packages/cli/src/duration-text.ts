@@ -1,7 +1,7 @@
 import { CronceError, every } from 'cronce/cron'
 import { UsageError } from './usage-error.ts'
 
-/** Milliseconds of `90s`, `1h30m`, `500` (milliseconds); `null` if it is no duration. */
+/** Milliseconds of `90s`, `1h30m`, `500` (milliseconds); `null` if it is not a duration. */
 export function parseDurationText(text: string): number | null {
   const plain = /^\d{1,12}$/.test(text)
   if (plain) return Number(text)

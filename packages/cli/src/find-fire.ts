@@ -7,7 +7,7 @@ import { readTime } from './time-words.ts'
 import { UsageError } from './usage-error.ts'
 
 export const FIRE_FLAGS = {
-  nonce: { type: 'string', value: 'KEY', help: 'Of a fire by hand: its key or id, where several are due at once' },
+  nonce: { type: 'string', value: 'KEY', help: 'Key or id of a manual fire, if several are due at once' },
 } as const satisfies Flags
 
 /** Tokens begin at 2^44, which as milliseconds is the year 2527: a smaller number is a due time. */

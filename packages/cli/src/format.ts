@@ -43,21 +43,21 @@ export function formatUtc(instant: number): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z')
 }
 
-/** The two largest units, rounded down: `3 h 12 min`. */
+/** The two largest units, rounded down: `3h12m`. Flags accept it, too. */
 export function formatDuration(ms: number): string {
-  if (ms < SECOND_MS) return `${ms} ms`
-  if (ms < MINUTE_MS) return ms % SECOND_MS === 0 ? `${ms / SECOND_MS} s` : `${Math.floor(ms / 100) / 10} s`
-  if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'min', SECOND_MS, 's')
-  if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'min')
+  if (ms < SECOND_MS) return `${ms}ms`
+  if (ms < MINUTE_MS) return ms % SECOND_MS === 0 ? `${ms / SECOND_MS}s` : `${Math.floor(ms / 100) / 10}s`
+  if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'm', SECOND_MS, 's')
+  if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'm')
   if (ms < 100 * DAY_MS) return twoUnits(ms, DAY_MS, 'd', HOUR_MS, 'h')
-  if (ms < 2 * YEAR_MS) return `${Math.floor(ms / DAY_MS)} d`
+  if (ms < 2 * YEAR_MS) return `${Math.floor(ms / DAY_MS)}d`
   return `${Math.floor((ms / YEAR_MS) * 10) / 10} years`
 }
 
 function twoUnits(ms: number, large: number, largeName: string, small: number, smallName: string): string {
   const rest = Math.floor((ms % large) / small)
-  const head = `${Math.floor(ms / large)} ${largeName}`
-  return rest === 0 ? head : `${head} ${rest} ${smallName}`
+  const head = `${Math.floor(ms / large)}${largeName}`
+  return rest === 0 ? head : `${head}${rest}${smallName}`
 }
 
 /** `12,345`. Not `toLocaleString`: the host's locale is none of our business. */

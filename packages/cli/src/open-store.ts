@@ -19,12 +19,12 @@ export const STORE_FLAGS = {
   store: {
     type: 'string',
     value: 'URL',
-    help: 'postgres://…, redis://…, sqlite:FILE; env:NAME or @FILE for one that is kept there (default: CRONCE_STORE, the configuration, DATABASE_URL)',
+    help: 'URL of the store: postgres://…, redis://…, sqlite:FILE, or env:NAME or @FILE to read it from there (default: CRONCE_STORE, the configuration, DATABASE_URL)',
   },
   namespace: {
     type: 'string',
     value: 'NAME',
-    help: 'Which namespace of it (default: CRONCE_NAMESPACE, the configuration)',
+    help: 'Namespace of the store (default: CRONCE_NAMESPACE, the configuration)',
   },
   ...CONFIG_FLAGS,
 } as const satisfies Flags
@@ -201,7 +201,7 @@ export async function withoutSecrets<T>(secrets: readonly string[], work: () => 
   } catch (error) {
     if (!(error instanceof CronceError)) {
       if (!isInvalidUrl(error)) throw error
-      throw urlInvalid('The URL of the store is no URL.')
+      throw urlInvalid('The value for the store is not a valid URL.')
     }
     const message = redactSecrets(error.message, secrets)
     const hint = error.hint === undefined ? undefined : redactSecrets(error.hint, secrets)

@@ -46,7 +46,7 @@ export const OUTCOME_FLAGS = {
     value: 'OUTCOME',
     choices: [...OUTCOMES, 'open'],
     list: true,
-    help: `Only those that are ${[...OUTCOMES].join(', ')}, or open; several with commas`,
+    help: `Only those with this outcome: ${[...OUTCOMES].join(', ')}, or open; several with commas`,
   },
   failed: { type: 'boolean', help: 'The same as --outcome failed,abandoned' },
 } as const satisfies Flags

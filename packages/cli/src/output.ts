@@ -12,14 +12,14 @@ export const OUTPUT_FLAGS = {
     short: 'o',
     value: 'FORM',
     choices: ['table', 'wide', 'json', 'jsonl', 'name'],
-    help: 'table (default), wide (all columns), json (one object), jsonl (one object a line), name (names alone)',
+    help: 'Format: table (default), wide (all columns), json (one object), jsonl (one object per line), name (names only)',
   },
   json: { type: 'boolean', help: 'The same as -o json: one object, {"version": 1, …}, and nothing else' },
 } as const satisfies Flags
 
 /** For commands that go on printing. */
 export const STREAM_FLAGS = {
-  jsonl: { type: 'boolean', help: 'One JSON object a line' },
+  jsonl: { type: 'boolean', help: 'One JSON object per line' },
 } as const satisfies Flags
 
 export type Form = 'table' | 'wide' | 'json' | 'jsonl' | 'name'
@@ -88,7 +88,7 @@ export function printList<T>(listing: Listing<T>, args: Args, io: Io): void {
       if (items.length > 0) io.out(table(items, listing.columns, form === 'wide', io))
   }
   if (items.length === 0) io.err(`${listing.empty}\n`)
-  if (next !== null) note(`There are more: add --all, or --after '${next}'`, io)
+  if (next !== null) note(`There are more: add --all, or --after '${next}'.`, io)
 }
 
 /** One object for programs, `{ "version": 1, … }`. */

@@ -6,8 +6,8 @@ import { UsageError } from './usage-error.ts'
 /** For lists that may be long. */
 export const PAGE_FLAGS = {
   limit: { type: 'string', short: 'n', value: 'N', help: 'How many, 1 to 1,000 (default 50)' },
-  after: { type: 'string', value: 'CURSOR', help: 'Go on after what "next" of the page before said' },
-  all: { type: 'boolean', help: 'All of them, however many' },
+  after: { type: 'string', value: 'CURSOR', help: 'Continue after this cursor: the "next" of the previous page' },
+  all: { type: 'boolean', help: 'All pages' },
 } as const satisfies Flags
 
 const DEFAULT_LIMIT = 50

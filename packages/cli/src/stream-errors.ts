@@ -26,7 +26,7 @@ export function onStreamError({ argv, stream, error }: Errand): Way {
   if (error.code !== 'EPIPE') {
     return { exit: EXIT.failed, words: `The output cannot be written: ${error.message}` }
   }
-  // `cronce next ... | head -1` closes the pipe early; that is no error of ours. What changes or judges something goes on to its
+  // `cronce next ... | head -1` closes the pipe early; that is not an error of ours. What changes or judges something goes on to its
   // end, and has its own exit code.
   const isPrinting = group === null || (PRINTING.includes(group) && !argv.includes('--verify'))
   return isPrinting ? { exit: EXIT.ok, words: null } : GO_ON

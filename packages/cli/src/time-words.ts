@@ -81,7 +81,7 @@ export function zoneOf(args: Args, otherwise = 'UTC'): string {
   }
   if (named === undefined) return otherwise
   if (named === 'local') return localZone()
-  // Refuses what is no zone, with the nearest name as the hint.
+  // Refuses what is not a zone, with the nearest name as the hint.
   cron('0 0 * * *', { tz: named })
   return named
 }
@@ -91,7 +91,7 @@ export function formatInstant(instant: number, tz: string, precision: Precision 
   return formatLocal(instant, tz, precision)
 }
 
-/** `in 3 h 12 min`, `2 min ago`, `now`. */
+/** `in 3h12m`, `2m ago`, `now`. */
 export function relativeWords(instant: number, now: number): string {
   const distance = Math.abs(instant - now)
   if (distance < 1_000) return 'now'
@@ -99,9 +99,9 @@ export function relativeWords(instant: number, now: number): string {
   return instant > now ? `in ${words}` : `${words} ago`
 }
 
-/** The same in one unit, for tables: `in 3 h`, `2 min ago`. */
+/** The same in one unit, for tables: `in 3h`, `2m ago`. */
 export function roughWords(instant: number, now: number): string {
-  return relativeWords(instant, now).replace(/^((?:in )?\d+(?:\.\d+)? [a-z]+) \d+ [a-z]+/, '$1')
+  return relativeWords(instant, now).replace(/^((?:in )?\d+[a-z]+)\d+[a-z]+/, '$1')
 }
 
 function signed(

@@ -6,9 +6,11 @@ import type { Paint } from './terminal.ts'
 const LEAST = 20
 const LABEL = 12
 
+/** The legend of the bars. */
+export const BAR_WORDS = '· not ready yet  - waiting for a start  █ running  ▸ still running'
+
 /**
- * When a fire was due, ready, started and ended, as bars under each other: `·` from due to ready, `-` waiting for a start, `█`
- * running. Time is to scale within a line, but for what is too short to be seen, which is one character.
+ * When a fire was due, ready, started and ended, as bars under each other. Time is to scale within a line, but for what is too short to be seen, which is one character.
  */
 export function waterfall(
   fire: Pick<FireView, 'dueAt' | 'readyAt' | 'endedAt'>,
@@ -41,7 +43,7 @@ export function waterfall(
       isOpen ? `${'█'.repeat(Math.max(0, length - 1))}▸` : '█'.repeat(length),
     )
     const tail = ' '.repeat(Math.max(0, room - bar.length - length))
-    lines.push(`${`try ${run.attempt}`.padEnd(LABEL)}${bar}${painted}${tail}  ${words}`.trimEnd())
+    lines.push(`${`attempt ${run.attempt}`.padEnd(LABEL)}${bar}${painted}${tail}  ${words}`.trimEnd())
     free = endedAt
   }
   const total = formatDuration(end - begin)

@@ -76,7 +76,7 @@ function hourWords(values: readonly number[]): string {
   return joinWords(runs.map(([from, to]) => `between ${pad(from)}:00 and ${pad(to)}:59`))
 }
 
-/** The step, if the values are evenly spaced all the way around the clock, so that "every n" is no lie. */
+/** The step, if the values are evenly spaced all the way around the clock, so that "every n" is true. */
 function evenStep(values: readonly number[], size: number): number | undefined {
   const stride = strideOf(values)
   return stride !== undefined && stride > 1 && stride * values.length === size ? stride : undefined

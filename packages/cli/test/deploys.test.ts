@@ -121,7 +121,7 @@ describe('what the command line says about deploys', { concurrency: 3, timeout: 
     )
     // In the order of their ids, which differ from run to run.
     assert.match(found[0]!.message, /declare no job in common: .+ and .+\.$/)
-    for (const job of ['web', 'worker']) assert.ok(found[0]!.message.includes(`pid ${process.pid} (${job})`), job)
+    for (const job of ['web', 'worker']) assert.ok(found[0]!.message.includes(`:${process.pid} (${job})`), job)
     assert.match(found[0]!.hint!, /cronce\(\{ app: 'worker' \}\)/)
   })
 
@@ -143,7 +143,7 @@ describe('what the command line says about deploys', { concurrency: 3, timeout: 
     assert.equal(status, 1)
     assert.match(
       found[0]!.message,
-      /1 declaration of app shop is refused: web\. On .*, pid \d+: .* \(SCHEDULE_DEFINED_TWICE\)/,
+      /1 declaration of app shop is refused: web\. On .*:\d+: .* \(SCHEDULE_DEFINED_TWICE\)/,
     )
     await other.stop()
     const healed = await findingsOf(store, 'declarations')

@@ -179,7 +179,7 @@ describe('what the doctor makes of facts', () => {
       { machine: { isKubernetes: true, drainMs: 60_000 } },
       'grace',
       'warn',
-      /drain for 1 min; Kubernetes gives a pod 30 s/,
+      /drain for 1m; Kubernetes gives a pod 30s/,
     )
     assert.match(
       judged({ machine: { isKubernetes: true, drainMs: 60_000 } }).find(({ check }) => check === 'grace')!.hint!,
@@ -194,9 +194,9 @@ describe('what the doctor makes of facts', () => {
 
   test('a store that is slow, or whose clock is another', () => {
     const slow = [900, 2, 900, 900, 1].map((latencyMs) => ({ ...STORE_VIEW, latencyMs }))
-    finds({ store: { checks: slow } }, 'latency', 'warn', /in 900 ms \(median of 5, slowest 900 ms\)/)
+    finds({ store: { checks: slow } }, 'latency', 'warn', /in 900ms \(median of 5, slowest 900ms\)/)
     const behind = [{ ...STORE_VIEW, offsetMs: -312 }]
-    finds({ store: { checks: behind } }, 'clock', 'warn', /clock is 312 ms behind the store's, give or take 1 ms/)
+    finds({ store: { checks: behind } }, 'clock', 'warn', /clock is 312ms behind the store's, give or take 1ms/)
     const unsure = [{ ...STORE_VIEW, offsetMs: 150, latencyMs: 200 }]
     assert.equal(
       judged({ store: { checks: unsure } }).find(({ check }) => check === 'clock')!.level,
@@ -277,12 +277,12 @@ describe('what the doctor makes of facts', () => {
       /1 instance died within a day.*web-1/,
     )
     const silent = { ...INSTANCE, id: 'b', host: 'web-2', state: 'silent' as const, renewedAt: NOW - 40_000 }
-    finds({ fleet: { instances: [INSTANCE, silent] } }, 'silent', 'warn', /b on web-2 \(40 s\)/)
+    finds({ fleet: { instances: [INSTANCE, silent] } }, 'silent', 'warn', /b on web-2 \(40s\)/)
     finds(
       { fleet: { instances: [{ ...INSTANCE, clockOffsetMs: -450 }] } },
       'instance-clocks',
       'warn',
-      /web-1 by -450 ms/,
+      /web-1 by -450ms/,
     )
   })
 
@@ -292,10 +292,10 @@ describe('what the doctor makes of facts', () => {
       { fleet: { instances: [INSTANCE, older] } },
       'deployments',
       'warn',
-      /App shop has 2 deployments live for 1 d: v7, v6; those of v7 count/,
+      /App shop has 2 deployments live for 1d: v7, v6; those of v7 count/,
     )
     const fresh = { ...INSTANCE, startedAt: NOW - MINUTE }
-    finds({ fleet: { instances: [fresh, older] } }, 'deployments', 'note', /live for 1 min/)
+    finds({ fleet: { instances: [fresh, older] } }, 'deployments', 'note', /live for 1m/)
     finds(
       { fleet: { deployments: [{ ...FLEET.deployments[0]!, active: 'v8' }] } },
       'deployments',
@@ -334,18 +334,13 @@ describe('what the doctor makes of facts', () => {
         { fleet: { instances: [fresh, older], ...records } },
         'deployments',
         'warn',
-        /Live deployments of app shop declare no job in common: v7 on web-1, pid 7 \(billing, report\) and v6 on web-2, pid 8 \(mail\)\./,
+        /Live deployments of app shop declare no job in common: v7 on web-1:7 \(billing, report\) and v6 on web-2:8 \(mail\)\./,
       )
     })
 
     test('that declare one in common are a rollout', () => {
       const records = withRecords(record('v6', ['mail', 'report']), record('v7', ['billing', 'report']))
-      finds(
-        { fleet: { instances: [INSTANCE, older], ...records } },
-        'deployments',
-        'note',
-        /2 deployments live for 1 min/,
-      )
+      finds({ fleet: { instances: [INSTANCE, older], ...records } }, 'deployments', 'note', /2 deployments live for 1m/)
     })
 
     test('of which some have an id and some have none are a failure', () => {
@@ -354,7 +349,7 @@ describe('what the doctor makes of facts', () => {
         { fleet: { instances: [INSTANCE, older], ...records } },
         'deployments',
         'fail',
-        /App shop mixes processes with a deployment id \(v7\) and without \(web-2, pid 8\)/,
+        /App shop mixes processes with a deployment id \(v7\) and without \(web-2:8\)/,
       )
       const gone = { fleet: { instances: [INSTANCE], ...records } }
       assert.equal(judged(gone).find(({ check }) => check === 'deployments')!.level, 'ok', 'one of them is gone')
@@ -370,7 +365,7 @@ describe('what the doctor makes of facts', () => {
         { fleet: refused },
         'declarations',
         'fail',
-        /1 declaration of app shop is refused: billing\. On web-1, pid 7: There is a schedule billing already\. \(SCHEDULE_NAME_TAKEN\)/,
+        /1 declaration of app shop is refused: billing\. On web-1:7: There is a schedule billing already\. \(SCHEDULE_NAME_TAKEN\)/,
       )
       const over = { deployments: [{ ...FLEET.deployments[0]!, refused: [{ ...refusal, instance: 'gone' }] }] }
       assert.equal(judged({ fleet: over }).find(({ check }) => check === 'declarations')!.level, 'ok')
@@ -420,7 +415,7 @@ describe('what the doctor makes of facts', () => {
       { fleet: { schedules: [{ ...SCHEDULE, nextAt: NOW - 2 * MINUTE }] } },
       'overdue',
       'fail',
-      /by up to 2 min: report:ada/,
+      /by up to 2m: report:ada/,
     )
     assert.equal(
       judged({ fleet: { schedules: [{ ...SCHEDULE, nextAt: NOW - 30_000 }] } }).find(
@@ -432,7 +427,7 @@ describe('what the doctor makes of facts', () => {
       { fleet: { schedules: [{ ...SCHEDULE, callMissingAt: NOW - DAY }] } },
       'calls',
       'warn',
-      /No host has called cronce exec for 1 schedule .*: report:ada \(for 1 d\)/,
+      /No host has called cronce exec for 1 schedule .*: report:ada \(for 1d\)/,
     )
     const slot = { ...SCHEDULE, needsInstance: false, name: 'node-cron:x', job: 'cronce:node-cron' }
     finds(
@@ -441,17 +436,17 @@ describe('what the doctor makes of facts', () => {
       },
       'calls',
       'warn',
-      /node-cron has not asked for slots of 1 task that were due: node-cron:x \(for 1 d\)/,
+      /node-cron has not asked for slots of 1 task that were due: node-cron:x \(for 1d\)/,
     )
     finds(
       { fleet: { schedules: [{ ...SCHEDULE, waitingSince: NOW - 5 * MINUTE }] } },
       'waiting',
       'note',
-      /for up to 5 min/,
+      /for up to 5m/,
     )
   })
 
-  test('what nobody has by design is no orphan, may fail for whoever called it, needs no timeout; and a term has no end', () => {
+  test('what nobody has by design is not an orphan, may fail for whoever called it, needs no timeout; and a term has no end', () => {
     const timeless = { needsInstance: false, nextAt: null, timeoutMs: null }
     const asides = ['lock', 'leader', 'once'].map((kind) => ({
       ...SCHEDULE,
@@ -473,7 +468,7 @@ describe('what the doctor makes of facts', () => {
 
   test('runs that take too long, but not those that wait for a call-back', () => {
     const old = { ...RUN, startedAt: NOW - 2 * HOUR }
-    finds({ fleet: { runs: [old] } }, 'stuck', 'warn', /the oldest for 2 h: report:ada 17592186044417/)
+    finds({ fleet: { runs: [old] } }, 'stuck', 'warn', /the oldest for 2h: report:ada 17592186044417/)
     finds({ fleet: { runs: [{ ...old, timeoutMs: null }] } }, 'stuck', 'warn', /an hour without one/)
     for (const run of [
       { ...old, instance: '' },
@@ -495,7 +490,7 @@ describe('what the doctor makes of facts', () => {
       { fleet: { schedules: [{ ...SCHEDULE, state: 'paused', pause }] } },
       'paused',
       'note',
-      /report:ada \(9 d, by ada\)/,
+      /report:ada \(9d, by ada\)/,
     )
     assert.deepEqual(
       judged({
@@ -514,7 +509,7 @@ describe('what the doctor makes of facts', () => {
   test('a sample is called one', () => {
     const found = judged({ fleet: { isSample: true, isRunSample: true } })
     assert.match(found.find(({ check }) => check === 'timeouts')!.message, /^Of the first 1 schedule: every active/)
-    assert.match(found.find(({ check }) => check === 'stuck')!.message, /^Of the latest 1 open runs, no run/)
+    assert.match(found.find(({ check }) => check === 'stuck')!.message, /^Of the latest 1 open runs, none/)
   })
 
   test('every line that is not ok says what to do', () => {

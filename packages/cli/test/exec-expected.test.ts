@@ -40,7 +40,7 @@ describe('the rule that exec is called by', { concurrency: 1 }, () => {
   test('is kept, so that list, describe and next say when the next call is expected', async () => {
     const done = await exec('backup', '--due', justNow(), '--expect', '0 3 * * *', '--tz', 'Europe/Berlin')
     assert.equal(done.status, 0, done.stderr)
-    assert.equal(readFileSync(join(folder, 'backup'), 'utf8'), 'null', 'the rule is no input of the command')
+    assert.equal(readFileSync(join(folder, 'backup'), 'utf8'), 'null', 'the rule is not an input of the command')
     const view = await bench.client.schedules.get('backup')
     assert.equal(view.trigger, null, 'the crontab decides when')
     assert.equal(view.nextAt, null)

@@ -274,7 +274,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
     assert.ok(Number(begun) >= Date.parse(due!), 'not before its time')
   })
 
-  test('a run that is over before the program starts is no program that may not be executed', () => {
+  test('a run that is over before the program starts is not a program that may not be executed', () => {
     const exitAfter = (aborted: string) => exitOf({ dueAt: 0, end: null, refused: null, aborted })
     assert.deepEqual(
       ['LEASE_LOST', 'RUN_FENCED', 'RUN_TIMEOUT', 'RUN_CANCELLED', ''].map((code) => exitAfter(code).code),

@@ -40,12 +40,12 @@ timing        fixed: it names times of day; a time that the clock skips fires on
               ends, and one that comes twice fires the first time only
 zone          Europe/London
 frequency     once a day (366 in the next 366 days)
-smallest gap  23 h 30 min
-next          Mon 2026-11-16 01:30 +00:00  2026-11-16T01:30:00Z  in 1 h 30 min
-              Tue 2026-11-17 01:30 +00:00  2026-11-17T01:30:00Z  in 1 d 1 h
-              Wed 2026-11-18 01:30 +00:00  2026-11-18T01:30:00Z  in 2 d 1 h
-zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exist, so it fires at 02:00 instead
-              Sun 2027-10-31 01:00 +00:00  clock back 1 h: 01:30 comes twice, fires the first time only
+smallest gap  23h30m
+next          Mon 2026-11-16 01:30 +00:00  2026-11-16T01:30:00Z  in 1h30m
+              Tue 2026-11-17 01:30 +00:00  2026-11-17T01:30:00Z  in 1d1h
+              Wed 2026-11-18 01:30 +00:00  2026-11-18T01:30:00Z  in 2d1h
+zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exist, so it fires at 02:00 instead
+              Sun 2027-10-31 01:00 +00:00  clock back 1h: 01:30 comes twice, fires the first time only
 `,
     )
   })
@@ -55,8 +55,8 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
     assert.match(rows.timing, /^interval: .* skips do not fire, and those that come twice fire both times$/)
     assert.equal(
       rows['zone changes'],
-      'Sun 2027-03-14 03:00 -04:00  clock forward 1 h: 02:00 and 02:30 do not exist and do not fire ' +
-        'Sun 2027-11-07 01:00 -05:00  clock back 1 h: 01:00 and 01:30 come twice and fire twice',
+      'Sun 2027-03-14 03:00 -04:00  clock forward 1h: 02:00 and 02:30 do not exist and do not fire ' +
+        'Sun 2027-11-07 01:00 -05:00  clock back 1h: 01:00 and 01:30 come twice and fire twice',
     )
   })
 
@@ -107,8 +107,8 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
   test('a step that does not divide the hour', async () => {
     const rows = await explain('*/45 * * * *')
     assert.equal(rows.words, 'At 0 and 45 minutes past the hour')
-    assert.equal(rows['smallest gap'], '15 min')
-    assert.match(rows.notes, /the gap after minute 45 is 15 min, not 45 min\. .* cronce has @every 45m/)
+    assert.equal(rows['smallest gap'], '15m')
+    assert.match(rows.notes, /the gap after minute 45 is 15m, not 45m\. .* cronce has @every 45m/)
   })
 
   test('a step that is too large, in a dialect that counts weekdays from 1', async () => {
@@ -180,7 +180,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1 h: 01:30 does not exi
   test('@every and @reboot have sensible answers', async () => {
     const every = await explain('@every 90m', '--tz', 'Asia/Kolkata')
     const reboot = await explain('@reboot')
-    assert.equal(every.words, 'Every 1 h 30 min of elapsed time')
+    assert.equal(every.words, 'Every 1h30m of elapsed time')
     assert.match(every.next, /^Mon 2026-11-16 01:00 \+05:30 /)
     assert.match(every.notes, /^Counted from 1970-01-01T00:00:00Z/)
     assert.deepEqual(reboot, {

@@ -99,7 +99,7 @@ async function urlOf(one: Running): Promise<string> {
   return url!
 }
 
-/** As a scheduler outside does it: an answer that says to come back later is no answer yet. */
+/** As a scheduler outside does it: an answer that says to come back later is not an answer yet. */
 async function deliver(url: string, body: object): Promise<number> {
   const signal = AbortSignal.timeout(LIMIT_MS)
   for (;;) {

@@ -120,7 +120,7 @@ describe('which store is meant', () => {
     await rejects(write('comma.json', '{\n  "store": "a",\n}'), /comma/, /comma\.json, line 3, column 1, is not JSON/)
     await rejects(write('key.json', '{ "storee": "a" }'), /Did you mean store\?/, /There is no option "storee"/)
     await rejects(write('type.json', '{ "namespace": 5 }'), /Write a string/, /namespace .*can't be a number/)
-    await rejects(write('list.json', '[]'), /Write \{ store/, /no object/)
+    await rejects(write('list.json', '[]'), /Write \{ store/, /not an object/)
     await rejects(write('empty.mjs', ''), /export default/, /has no default export/)
     await rejects(write('broken.mjs', 'throw new Error("redis://me:hunter2@db")'), /node /, /redis:\/\/me:\*\*\*@db$/)
     await assert.rejects(find(['--config', 'nowhere.ts'], {}), { code: 'CONFIG_NOT_FOUND' })
@@ -266,7 +266,7 @@ describe('times that people write', () => {
   test('are told by their distance', () => {
     assert.deepEqual(
       [now, now + 999, now + 90_500, now - 3_600_000].map((at) => relativeWords(at, now)),
-      ['now', 'now', 'in 1 min 30 s', '1 h ago'],
+      ['now', 'now', 'in 1m30s', '1h ago'],
     )
   })
 })

@@ -58,7 +58,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     '\u001b'.repeat(10_000),
   ]
 
-  test('what is no name is refused by every command, in words that do nothing to a terminal', async () => {
+  test('what is not a name is refused by every command, in words that do nothing to a terminal', async () => {
     for (const command of NAMED) {
       for (const name of NO_NAMES) {
         const { status, stdout, stderr } = await bench.say(...argsOf(command, name))

@@ -117,7 +117,11 @@ test('what is wrong with a job is told with its file and its name', async (conte
       'OPTION_INVALID',
       /^Job "a" in \S+prefix\.json: The option/,
     ],
-    'run.json': ['{ "a": { "cron": "0 3 * * *", "run": "echo" } }', 'OPTION_INVALID', /run is a string/],
+    'run.json': [
+      '{ "a": { "cron": "0 3 * * *", "run": "echo" } }',
+      'OPTION_INVALID',
+      /The option run can't be a string/,
+    ],
     'text.json': ['{ "a": "0 3 * * *" }', 'JOBS_INVALID', /Job "a" in .* is a string/],
     'list.json': ['[]', 'JOBS_INVALID', /exports no jobs, but a list/],
     'syntax.json': ['{\n  "a": {,\n}', 'JOBS_INVALID', /syntax\.json, line 2, column 9, is not JSON/],
@@ -127,7 +131,7 @@ test('what is wrong with a job is told with its file and its name', async (conte
       'JOB_EXISTS',
       /twice\.mjs: Job "a" is declared twice/,
     ],
-    'jobs.yaml': ['a: b', 'JOBS_INVALID', /no file that jobs can be loaded from/],
+    'jobs.yaml': ['a: b', 'JOBS_INVALID', /not a file that jobs can be loaded from/],
   } as const
   for (const [name, [text, code, pattern]] of Object.entries(wrong)) {
     const file = join(folder, name)

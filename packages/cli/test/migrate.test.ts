@@ -109,7 +109,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.match(schema!, /PostgreSQL's own/)
   })
 
-  test('a server that is not there, or refuses, is no fault of the question: exit code 5', async () => {
+  test('a server that is not there, or refuses, is not a fault of the question: exit code 5', async () => {
     const wrong = new URL(server.url)
     wrong.password = 'wrong-secret'
     const results = await Promise.all([
@@ -127,7 +127,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
   test('helps', async () => {
     const { status, stdout } = await ask(['migrate', '--help'])
     assert.equal(status, 0)
-    assert.match(stdout, /^Make or update the tables of a PostgreSQL store\.\n\nExamples\n {2}cronce migrate up /)
+    assert.match(stdout, /^Create or update the tables of a PostgreSQL store\.\n\nExamples\n {2}cronce migrate up /)
     assert.match(stdout, /--runtime ROLE[\s\S]*Run it before a\ndeploy/)
   })
 })

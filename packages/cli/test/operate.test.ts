@@ -111,7 +111,7 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
     assert.deepEqual(await names('*:nightly'), ['eu:nightly', 'us:nightly', ''])
     assert.deepEqual(await names('us:*'), ['us:hourly', 'us:nightly', ''])
     assert.deepEqual(await names('?s:*ly', '-n', '1'), ['us:hourly', ''])
-    assert.deepEqual(await names('us.*'), [''], 'it is no regular expression')
+    assert.deepEqual(await names('us.*'), [''], 'it is not a regular expression')
     const plan = await bench.say('pause', '*:nightly', '--dry-run')
     assert.match(plan.stdout, /Pause 2 schedules that match "\*:nightly": eu:nightly, us:nightly/)
     assert.equal((await bench.say('pause', '*:nightly')).status, 4, 'it wants a yes')

@@ -46,7 +46,7 @@ function declare(app: Cronce): void {
   const retry = { attempts: 1, backoff: { base: '20ms', jitter: 0 } } as const
   app
     .job('tick', { every: '500ms', retry }, (run) => {
-      run.log(`try ${run.attempt}`)
+      run.log(`attempt ${run.attempt}`)
       if (run.fire.dueAt % 1_000 === 0 && run.attempt === 1) throw new Error('the disk is full')
     })
     .job('burst', { every: '100ms' }, () => {})

@@ -41,7 +41,10 @@ describe('cronce run', { concurrency: 6 }, () => {
     await make('followed', 'good')
     const { status, stdout, stderr } = await bench.say('run', 'followed', '--wait', '--input', '{"full":true}')
     assert.deepEqual([status, stdout], [0, '{"rows":3}\n'])
-    assert.match(stderr, /run \d+ \(try 1\) on \S+\n.* begins with {"full":true}\n.* warn careful <U\+001B>\[31mred\n/)
+    assert.match(
+      stderr,
+      /run \d+ \(attempt 1\) on \S+\n.* begins with {"full":true}\n.* warn careful <U\+001B>\[31mred\n/,
+    )
     assert.match(stderr, /\nsucceeded after .*\n$/)
     const json = await bench.say('trigger', 'followed', '-w', '--json')
     const { version, created, fire, run } = JSON.parse(json.stdout)
@@ -55,25 +58,25 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.deepEqual([failed.status, failed.stdout], [20, ''])
     assert.match(
       failed.stderr,
-      /Error: no such file\n.*try 2.*\n.*Error: no such file\nfailed \(error\).*, in 2 runs: no such file\n$/,
+      /Error: no such file\n.*attempt 2.*\n.*Error: no such file\nfailed \(error\).*, in 2 runs: no such file\n$/,
     )
     const recovered = await bench.say('run', 'recovers', '--wait')
     assert.equal(recovered.status, 0)
-    assert.match(recovered.stderr, /Error: not yet\n.*try 2/)
+    assert.match(recovered.stderr, /Error: not yet\n.*attempt 2/)
   })
 
   test('who watches at a terminal sees the progress', async () => {
     await make('watched', 'halfway')
     const { status, stderr } = await bench.sayWith({ columns: 80 }, 'run', 'watched', '--wait')
     assert.equal(status, 0)
-    assert.match(stderr, /\[2K40% of the way, \d s/)
+    assert.match(stderr, /\[2K40% of the way, \ds/)
   })
 
   test('waits no longer than --timeout, and the fire goes on', async () => {
     await make('long', 'slow')
     const { status, stderr } = await bench.say('run', 'long', '--wait', '--timeout', '300ms')
     assert.equal(status, 1)
-    assert.match(stderr, /had not ended after 300 ms\.\nhint: It goes on: .* cronce cancel long /)
+    assert.match(stderr, /had not ended after 300ms\.\nhint: It goes on: .* cronce cancel long /)
     assert.equal((await bench.client.schedules.get('long')).open.length, 1)
     assert.equal((await bench.say('run', 'long', '--timeout', '1s')).status, 2)
   })

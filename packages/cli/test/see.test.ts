@@ -63,7 +63,10 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
         show.stdout,
         /^manual {2}succeeded\ndue .* UTC \(.*\nwhat {8}manual, key request-17, job manual\nasked {7}by eve: again\n/,
       )
-      assert.match(show.stdout, /\ndue +│\ntry 1 +-*█+ .*\n +│ {2}ended after /)
+      assert.match(
+        show.stdout,
+        /\ndue +│\nattempt 1 +-*█+ .*\n +│ {2}ended after .*\n· not ready yet {2}- waiting for a start {2}█ running {2}▸ still running\n/,
+      )
       assert.match(show.stdout, /\nSteps\ndone {8}charge \(.*\) → 4711\n/)
       assert.match(show.stdout, /\nResult\n\{"done":true\}\n/)
       assert.match(show.stdout, /warn {2}by hand\n {19}and in two lines\n$/)
@@ -88,6 +91,9 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.match(wide.stdout, /\ntick .*█[█░▁▂▄▒▸]*\n$/)
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
+    // The legend is for people: a script gets none.
+    assert.match(narrow.stderr, /^note: LATEST 20: █ succeeded {2}▄ failed .* ▸ open\n/)
+    assert.equal(wide.stderr, '')
     assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
     assert.match(first.stdout, /^(burst|tick)\n$/)
     assert.deepEqual(none, { status: 0, stdout: '', stderr: 'No schedules.\n' })
@@ -117,8 +123,8 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.match(report.stdout, /\nwhen +At 01:30, every day \(Europe\/London\)\n/)
     assert.match(report.stdout, /\ndeclared +in the code of shop\n/)
     assert.match(report.stdout, /\nNext\n.*01:30 \+0\d:00.*\n.*01:30 \+0\d:00.*\n\nPolicies\n/)
-    assert.match(report.stdout, /\ntimeout +5 min, then 10 s of grace\n/)
-    assert.deepEqual([json.schedule.name, json.next.length, json.words], ['tick', 1, 'Every 500 ms'])
+    assert.match(report.stdout, /\ntimeout +5m, then 10s of grace\n/)
+    assert.deepEqual([json.schedule.name, json.next.length, json.words], ['tick', 1, 'Every 500ms'])
     assert.ok(json.runs.length > 0)
   })
 
@@ -130,7 +136,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const later = await sqlite('runs', '--from', 'now')
     assert.match(
       failed.stdout,
-      /^DUE +SCHEDULE +TOKEN +STATE +TOOK +LATE +TRY +WHERE +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
+      /^DUE +SCHEDULE +TOKEN +STATE +DURATION +LATE +ATTEMPT +HOST:PID +DETAIL\n.* tick +\d+ +failed \(error\) .* the disk is full\n/,
     )
     assert.deepEqual(
       [...page.items, ...following.items].map(({ token }) => token),
@@ -190,7 +196,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     })
     const followed = { status: await following, ...said() }
     assert.match(plain.stdout, /^\d\d:\d\d:\d\d\.\d{3} warn {2}by hand\n {19}and in two lines\n$/)
-    assert.match(plain.stderr, /^── manual due .* UTC, try 1, token \d+\n$/)
+    assert.match(plain.stderr, /^── manual due .* UTC, attempt 1, token \d+\n$/)
     assert.equal(JSON.parse(jsonl.stdout).message, 'by hand\nand in two lines')
     assert.deepEqual([ended.status, ended.stdout], [0, plain.stdout])
     assert.match(ended.stderr, /note: The run has ended: succeeded\.\n$/)
@@ -240,7 +246,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const rule = await sqlite('next', 'report', '--dst', 'wall')
     assert.equal(
       next.stdout,
-      'Sat 2027-03-27 01:30 +00:00  2027-03-27T01:30:00Z  in 1 h 30 min\nSun 2027-03-28 02:00 +01:00  2027-03-28T01:00:00Z  in 1 d 1 h     moved from 01:30: the clock skips it\n',
+      'Sat 2027-03-27 01:30 +00:00  2027-03-27T01:30:00Z  in 1h30m\nSun 2027-03-28 02:00 +01:00  2027-03-28T01:00:00Z  in 1d1h   moved from 01:30: the clock skips it\n',
     )
     assert.match(never.stderr, /manual is run only when it is triggered/)
     assert.deepEqual([rule.status, /--dst is a rule of the schedule report/.test(rule.stderr)], [2, true])

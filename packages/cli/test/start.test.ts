@@ -226,7 +226,7 @@ describe('cronce start', { concurrency: 3 }, () => {
       env: { CRONCE_STORE: url },
     })
     context.after(() => service.end('SIGKILL'))
-    await service.until(/warning: .* Trying again in \d+ s\./)
+    await service.until(/warning: .* Trying again in \d+s\./)
     const [, api] = await service.until(/The HTTP API is at (\S+)/)
     assert.deepEqual([await statusOf(`${api}/readyz`), await statusOf(`${api}/livez`)], [503, 200])
     const door = await open()
@@ -275,7 +275,7 @@ describe('cronce start', { concurrency: 3 }, () => {
       const { io } = listener({ cwd: folder, env })
       const { options, jobs } = await readService(readArgs(args, SERVICE_FLAGS), io, 'start')
       assert.deepEqual([options?.app, options?.store, options?.drain], settled)
-      assert.equal(jobs.place, `jobs in ${join(folder, 'cronce.config.json')}`)
+      assert.equal(jobs.place, `${join(folder, 'cronce.config.json')} (option jobs)`)
     }
     for (const [flag, value] of [
       ['--concurrency', 'many'],

@@ -52,7 +52,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('pause', 'audit', '--until', 'yesterday')).status, 2)
   })
 
-  test('resume says what fell into the pause, and is no toggle', async () => {
+  test('resume says what fell into the pause, and is not a toggle', async () => {
     await make('hourly', { cron: '0 * * * *' })
     await bench.client.schedules.create('often', { job: 'good', every: '100ms' })
     await bench.client.schedules.pause('often', { missed: 'all' })
@@ -224,7 +224,7 @@ describe('steering', { concurrency: 6 }, () => {
     const plan = await bench.say('cancel', 'queue', running.token!, '--dry-run')
     assert.match(
       plan.stdout,
-      /Cancel the fire of queue due .*, running for .* \(run \d+\): it has 10 s to end after its signal\.\n$/,
+      /Cancel the fire of queue due .*, running for .* \(run \d+\): it has 10s to end after its signal\.\n$/,
     )
 
     const third = await bench.say('cancel', 'queue', 'third', '--note', 'not this')
@@ -238,7 +238,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('cancel', 'queue', '17592186099999')).status, 4)
 
     const first = await bench.say('cancel', 'queue', new Date(running.dueAt).toISOString())
-    assert.match(first.stdout, /was asked to end, and is over in 10 s at the latest|is cancelled/)
+    assert.match(first.stdout, /was asked to end, and is over in 10s at the latest|is cancelled/)
     await until(async () => (await get('queue')).open.length === 1)
     assert.equal((await bench.say('cancel', 'queue', '--all')).status, 4)
     const all = await bench.say('cancel', 'queue', '--all', '--yes', '--json')

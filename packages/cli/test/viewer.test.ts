@@ -46,7 +46,7 @@ describe('a role of PostgreSQL that may read only the views', () => {
     assert.equal(table.status, 0, table.stderr)
     assert.match(table.stdout, /\nbackup +active +At 03:00, every day \(Europe\/Berlin\) +\w{3} \d{4}-/)
     assert.match(table.stdout, /\nbroken +active +When triggered .*▄\n/)
-    assert.match(table.stdout, /\nreport:ada +paused +Every 1 h +- /)
+    assert.match(table.stdout, /\nreport:ada +paused +Every 1h +- /)
     assert.doesNotMatch(table.stdout, /cronce:lock/)
     const names = async (...args: string[]) => (await say('looks', 'list', '-o', 'name', ...args)).stdout
     const owners = (await ask(['list', '-o', 'name', '--store', server.url])).stdout

@@ -44,7 +44,7 @@ test('runs shows the innermost cause, counts lateness from the due time, and nam
   assert.doesNotMatch(stdout, /4711/)
   const [second] = JSON.parse((await ask(['runs', 'flaky sync', '--json', '--store', store])).stdout).items
   assert.equal(second.attempt, 2)
-  assert.match(stdout.split('\n')[1]!, /\s\d+(\.\d+)? s\s/, 'more than a second after its due time')
+  assert.match(stdout.split('\n')[1]!, /\s\d+(\.\d+)?s\s/, 'more than a second after its due time')
   const missing = await ask(['show', 'never ran', '--store', store])
   assert.match(missing.stderr, /cronce next "never ran"\n/)
 })

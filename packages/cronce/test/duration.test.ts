@@ -24,7 +24,7 @@ test('a blank may stand before a number and its unit, as the type allows', () =>
   assert.equal(parseDuration('1 h 30 m'), 5_400_000)
 })
 
-test('what is no duration is null: no unit, a sign, nothing, a fraction of a millisecond, more than a hundred years', () => {
+test('what is not a duration is null: no unit, a sign, nothing, a fraction of a millisecond, more than a hundred years', () => {
   const bad = [
     '',
     '15',

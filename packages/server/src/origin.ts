@@ -4,7 +4,7 @@ const READING = new Set(['GET', 'HEAD'])
 
 /**
  * A page of another site must neither change anything in the name of the person who looks at it, nor use up what the server has.
- * Browsers say where a request comes from; a client that says nothing is no browser, and JSON in the body keeps plain forms out.
+ * Browsers say where a request comes from; a client that says nothing is not a browser, and JSON in the body keeps plain forms out.
  * A link that a person follows may lead to an answer, but not to a stream.
  */
 export function demandOwnOrigin(request: Request, allowed: ReadonlySet<string>, isStream: boolean): void {

@@ -13,7 +13,7 @@ export async function readBody(request: Request, limit: number): Promise<Body> {
   const text = await readText(request, limit)
   const value = text.trim() === '' ? {} : parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bodyInvalid('The body is no JSON object.')
+    throw bodyInvalid('The body is not a JSON object.')
   }
   return { text, fields: value as Record<string, unknown> }
 }
@@ -103,7 +103,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw bodyInvalid(`The body is not JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : ''}`)
+    throw bodyInvalid(`The body is not JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : 'it cannot be parsed.'}`)
   }
 }
 

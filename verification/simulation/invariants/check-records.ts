@@ -46,7 +46,7 @@ function checkCreated(
   const last = range?.untilAt ?? dueAt
   const count = range === null ? 1 : instantsIn(definition, dueAt, last + 1).length
   if (!isInstant(definition, dueAt) || !isInstant(definition, last)) {
-    report('S8 identity', `${label(after)} is no instant of its schedule`)
+    report('S8 identity', `${label(after)} is not an instant of its schedule`)
   } else if (count !== (range?.count ?? 1))
     report('S8 identity', `${label(after)} stands for ${range?.count} of ${count}`)
   const isPlanned = after.kind === 'scheduled' && after.round === 1 && range === null
@@ -104,7 +104,7 @@ function checkLines({ change, before, after, fires }: Step, report: Report): voi
   }
   for (const line of change.rewrites) {
     if (known.get(line.number)?.range == null) {
-      report('S5 single settle', `line ${line.number} (${label(line)}) was written again, and is no range`)
+      report('S5 single settle', `line ${line.number} (${label(line)}) was written again, and is not a range`)
     }
   }
   if (before !== undefined && after !== undefined && after.ended !== before.ended + change.history.length) {

@@ -77,7 +77,7 @@ function judgePhantoms(
     report(
       'C4',
       { schedule, dueAt: fire.dueAt },
-      `${iso(fire.dueAt)} is on record, and is no instant of the schedule.`,
+      `${iso(fire.dueAt)} is on record, and is not an instant of the schedule.`,
       [fire],
     )
   }
@@ -97,7 +97,7 @@ function judgeRanges(
     const untilAt = range.untilAt!
     const text = `The record from ${iso(range.dueAt)} to ${iso(untilAt)}`
     if (untilAt <= range.dueAt || range.count < 2) {
-      report('C10', about, `${text} is no stretch of several instants.`, [range])
+      report('C10', about, `${text} does not cover several instants.`, [range])
       continue
     }
     if (range.dueAt < from || untilAt > to) continue

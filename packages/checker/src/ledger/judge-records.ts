@@ -17,7 +17,7 @@ export function judgeRecords(subject: LedgerSubject, chapter: Chapter, report: R
   if (why !== null) complain('C10', why)
   for (const run of runs) {
     if (!isEndingOfRun(run))
-      complain('C10', `has run ${run.token}, which is ${run.outcome} (${run.reason}): that is no way for a run to end.`)
+      complain('C10', `has run ${run.token}, which is ${run.outcome} (${run.reason}): a run can't end that way.`)
   }
   // While it is open, or if it ended while the records were read, the two may be of different moments.
   if (fire.outcome === null || fire.endedAt === null || fire.endedAt >= subject.settledBefore) return
@@ -29,7 +29,8 @@ function faultOfEnding(fire: LedgerFire, clockErrorMs: number): string | null {
   const { outcome, reason, endedAt, plannedAt, untilAt, attempt } = fire
   if ((outcome === null) !== (endedAt === null)) return 'has an end without an outcome, or an outcome without an end.'
   if (outcome === null) return reason === null ? null : `is open, and has the reason ${reason}.`
-  if (REASONS[outcome]?.includes(reason ?? '') !== true) return `is ${outcome} (${reason}): that is no reason for it.`
+  if (REASONS[outcome]?.includes(reason ?? '') !== true)
+    return `is ${outcome} (${reason}): this outcome can't have that reason.`
   if (endedAt !== null && endedAt < plannedAt - clockErrorMs) return 'ended before it was planned.'
   return untilAt !== null && attempt > 0 ? 'stands for many instants, and was run.' : null
 }

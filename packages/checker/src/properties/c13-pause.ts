@@ -7,7 +7,7 @@ export const judgePauses: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     for (const story of subject.stories.values()) {
       const isByHand = story.nonce !== '' || story.record?.origin === 'manual'
-      // What is no instant of the schedule at all is C4's.
+      // What is not an instant of the schedule at all is C4's.
       if (story.nonce === '' && !subject.expected.has(story.dueAt)) continue
       if (story.record !== null && isPlannedInPause(judged, subject, story.record)) {
         const planned = `planned at ${iso(story.record.plannedAt)}`

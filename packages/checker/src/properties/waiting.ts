@@ -12,7 +12,7 @@ export function isClaimedBefore({ runs }: Story, at: Instant): boolean {
   return runs.some((run) => claimOf(run) < at)
 }
 
-/** Whether time behind active fires of the schedule is no lateness: the policy promises the fire its turn. */
+/** Whether time behind active fires of the schedule is not lateness: the policy promises the fire its turn. */
 export function isPromisedTurn({ overlap, misfire }: Spec, { operations }: Subject): boolean {
   return overlap.kind === 'queue' || misfire.late === 'all' || operations.some(({ verb }) => verb === 'backfill')
 }

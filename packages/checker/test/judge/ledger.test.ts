@@ -114,7 +114,7 @@ test('C10: a record that goes before its time, and one that goes in time', () =>
   wrong('C10', pruned(8 * MINUTE))
 })
 
-test('C10: on record twice, or as what is no instant', () => {
+test('C10: on record twice, or as what is not an instant', () => {
   const twice = minutes(TEN)
   twice.fires.set('again', { ...twice.fires.get(`a ${EPOCH + T} `)! })
   wrong('C10', twice.read(END))

@@ -70,7 +70,7 @@ test('C1: missed while nothing was wrong', () => {
   wrong('C1', history.read(END))
 })
 
-test('C1: missed in an outage, or with nobody there who could run it, is no miss', () => {
+test('C1: missed in an outage, or with nobody there who could run it, is not a miss', () => {
   const outage = minutes(without(4)).fault('store-down', 4 * MINUTE + 1, 5 * MINUTE - 10)
   outage.record(4 * MINUTE, LATE)
   clean(outage.read(END))

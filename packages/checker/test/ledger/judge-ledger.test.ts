@@ -182,7 +182,7 @@ describe('the judge of ledgers', () => {
     const ahead = fire(7, { plannedAt: NINE + MINUTE, attempt: 0, outcome: null, reason: null, endedAt: null })
     assert.match(
       found(withMinute(2.5, [fire(2.5)], [run(2.5)]))[0]!,
-      /^C4 2027-01-01T09:02:30\.000Z is on record, and is no instant/,
+      /^C4 2027-01-01T09:02:30\.000Z is on record, and is not an instant/,
     )
     assert.match(
       found(withMinute(7, [ahead], [])).join(),
@@ -227,7 +227,7 @@ describe('the judge of ledgers', () => {
         withMinute(2, [fire(2, { outcome: 'abandoned', reason: 'crashed', attempt: 0 })], []),
       ],
       [/^C9 .*is still going on/, withMinute(2, [fire(2)], [run(2, { outcome: null, reason: null, endedAt: null })])],
-      [/^C10 .*succeeded \(timeout\): that is no reason/, withMinute(2, [fire(2, { reason: 'timeout' })], [run(2)])],
+      [/^C10 .*succeeded \(timeout\): this outcome can't have that reason/, withMinute(2, [fire(2, { reason: 'timeout' })], [run(2)])],
       [/^C10 .*an end without an outcome/, withMinute(2, [fire(2, { endedAt: null })], [run(2)])],
       [/^C10 .*no way for a run to end/, withMinute(2, [fire(2)], [run(2, { reason: 'late' })])],
       [

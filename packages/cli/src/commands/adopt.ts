@@ -19,8 +19,8 @@ export const adopt: Command = {
   ],
   about: [
     'A store that was copied or restored refuses to work (STORE_COPIED), since its original may be running the same jobs: both would bill',
-    'every customer. Adopting says that the original is gone for good. Fencing tokens go on above all of before, and what ran after the copy was',
-    'made is not on its record: it may be run again. For SQLite and PostgreSQL (there also: cronce migrate adopt --schema).',
+    'every customer. Adopt it only if the original is gone for good. Fencing tokens continue above all earlier ones, and runs after the copy was',
+    'made are not on its record: their fires may run again. For SQLite and PostgreSQL (there also: cronce migrate adopt --schema).',
     'Redis does not tell a copy from a failover, so there is nothing to adopt: delete its keys before you start anything on a copy.',
   ].join('\n'),
   flags: steerFlags(null),
@@ -35,7 +35,7 @@ async function runAdopt(args: Args, io: Io): Promise<number> {
   const trouble = await openAsItIs(setting, io)
   if (trouble === null) {
     if (args.has('json')) printJson({ adopted: false, ...(args.has('dry-run') ? { dryRun: true } : {}) }, io)
-    else note(`${name} is no copy, or was adopted: there is nothing to do.`, io)
+    else note(`There is nothing to adopt: ${name} is not a copy, or was adopted.`, io)
     return EXIT.ok
   }
   const plan = {
@@ -65,7 +65,7 @@ function refuseKind({ store }: StoreSetting): void {
   if (/^(rediss?(-cluster)?|redis\+unix):/.test(store)) {
     throw new CronceError(
       'STORE_CANNOT_ADOPT',
-      'On Redis a copy looks like a failover, so it is not refused, and can not be adopted.',
+      'On Redis a copy looks like a failover, so it is not refused, and cannot be adopted.',
       {
         hint: 'If this is a copy whose original still runs, delete its keys before you start anything on it, or use another namespace.',
       },

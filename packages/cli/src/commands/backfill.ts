@@ -19,17 +19,17 @@ export const backfill: Command = {
   operands: '<schedule>',
   examples: [
     ['cronce backfill billing --from yesterday --to today --dry-run', 'how many would be run?'],
-    ['cronce backfill billing --from 2027-03-01 --to 2027-03-08', 'run what was missed or skipped then'],
+    ['cronce backfill billing --from 2027-03-01 --to 2027-03-08', 'run fires that were missed or skipped then'],
     ['cronce backfill billing --from now-6h --note "after the outage"', 'to now'],
   ],
   about: [
-    'Runs what was missed or skipped, oldest first, a few at a time; never what was run. What is due meanwhile waits its turn.',
-    'What is from before the schedule was made wants --force: an earlier one of its name may have run it.',
+    'Runs missed and skipped fires, oldest first, a few at a time; never a fire that ran. Fires that become due meanwhile wait.',
+    'Instants before the schedule was created need --force: an earlier schedule of the same name may have run them.',
   ].join('\n'),
   flags: {
-    from: { type: 'string', value: 'TIME', help: 'The first instant that counts: now-6h, yesterday, 2027-03-28T01:30' },
-    to: { type: 'string', value: 'TIME', help: 'The last instant that counts (default now)' },
-    force: { type: 'boolean', help: 'Also from before the schedule was made' },
+    from: { type: 'string', value: 'TIME', help: 'First instant: now-6h, yesterday, 2027-03-28T01:30' },
+    to: { type: 'string', value: 'TIME', help: 'Last instant (default now)' },
+    force: { type: 'boolean', help: 'Include instants before the schedule was created' },
     ...steerFlags('the fires that it runs'),
   },
   run: runBackfill,

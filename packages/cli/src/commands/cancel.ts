@@ -25,7 +25,7 @@ export const cancel: Command = {
     ['cronce cancel billing --all --yes', 'all that wait or run'],
   ],
   about: [
-    'A fire that waits is over at once. A run is asked to end, by its signal, and is over for the fleet when the grace of its timeout',
+    'A waiting fire ends at once. A run is asked to end through its signal, and ends for the fleet when the grace period of its timeout',
     'has passed. It is not run again, unless by cronce retry.',
   ].join('\n'),
   flags: { all: { type: 'boolean', help: 'All fires of the schedule that have not ended' }, ...steerFlags('the fire') },

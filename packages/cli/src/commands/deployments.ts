@@ -17,9 +17,9 @@ import type { Command } from './command.ts'
 export const deployments: Command = {
   operands: '[<activate>] [<deployment>]',
   examples: [
-    ['cronce deployments', 'which versions of the code there are, and which of them decides'],
-    ['cronce deployments activate v41 --dry-run', 'what would follow from going back to v41?'],
-    ['cronce deployments activate v41 --app shop --yes', 'v41 decides at once, although v42 is there'],
+    ['cronce deployments', 'the versions of the code, and which one is active'],
+    ['cronce deployments activate v41 --dry-run', 'what would a rollback to v41 change?'],
+    ['cronce deployments activate v41 --app shop --yes', 'activate v41 at once, although v42 is live'],
   ],
   about: [
     'The active deployment decides what is scheduled: its definitions hold, and what only earlier ones declared is retired.',

@@ -25,12 +25,12 @@ import type { Command } from './command.ts'
 export const describe: Command = {
   operands: '<schedule>',
   examples: [
-    ['cronce describe billing', 'all about one schedule'],
+    ['cronce describe billing', 'everything about one schedule'],
     ['cronce describe billing -n 20', 'with the next twenty times'],
     ['cronce describe billing --json', 'for a program'],
   ],
   flags: {
-    count: { type: 'string', short: 'n', value: 'N', help: 'How many of the next times, 0 to 1,000 (default 5)' },
+    count: { type: 'string', short: 'n', value: 'N', help: 'Number of next due times, 0 to 1,000 (default 5)' },
     ...TIME_FLAGS,
     tz: { ...TIME_FLAGS.tz, help: "Zone of the times: IANA name, UTC, +05:30, or local (default: the schedule's)" },
     ...STORE_FLAGS,
@@ -177,7 +177,7 @@ function printOpen({ open }: ScheduleView, { text, tz, io }: Page): void {
   for (const { dueAt, state, attempt, instance, readyAt } of open.slice(0, 10)) {
     const where = instance ? ` on ${instance}` : ''
     const wait = state === 'waiting' ? `, ready ${relativeWords(readyAt, io.now)}` : ''
-    text.row(state, `due ${formatInstant(dueAt, tz)}, try ${Math.max(1, attempt)}${where}${wait}`)
+    text.row(state, `due ${formatInstant(dueAt, tz)}, attempt ${Math.max(1, attempt)}${where}${wait}`)
   }
   if (open.length > 10) text.row('', `and ${formatCount(open.length - 10)} more`)
 }

@@ -19,8 +19,8 @@ export const dev: Command = {
     ['cronce dev', 'the jobs of the configuration, or jobs.ts'],
   ],
   about: [
-    'Tells everything that happens. At a terminal, a key fires a job now: the list says which. Without a store it is',
-    'sqlite:cronce.db in this folder. A file that is wrong does not end it: it waits for the next change.',
+    'Prints everything that happens. On a terminal, press a key to fire a job now: the list shows which. The default store is',
+    'sqlite:cronce.db in this folder. If a file has an error, it waits for the next change.',
   ].join('\n'),
   flags: SERVICE_FLAGS,
   run: (args, io) => (isDevChild(io) ? child(args, io) : runDev(args, io)),

@@ -20,17 +20,17 @@ import type { Command } from './command.ts'
 export const doctor: Command = {
   operands: '',
   examples: [
-    ['cronce doctor', 'a line for each check, and what to do'],
+    ['cronce doctor', 'one line for each check, and what to do'],
     ['cronce doctor --strict --json', 'for a pipeline: exit code 1 for warnings, too'],
-    ['cronce doctor --quiet', 'only what is not in order'],
+    ['cronce doctor --quiet', 'only problems'],
   ],
   about: [
-    'It changes nothing. ok: in order. note: to know. warn: something may go wrong. fail: something goes wrong, or fires are not run.',
+    'It changes nothing. Levels: ok; note: for your information; warn: something may go wrong; fail: something is wrong, or fires are not run.',
     'Exit code 1 if anything fails, 5 if the store does not answer. What each check means:\nhttps://github.com/cronce/cronce/blob/main/docs/doctor.md',
   ].join('\n'),
   flags: {
     strict: { type: 'boolean', help: 'Exit code 1 for warnings, too' },
-    quiet: { type: 'boolean', short: 'q', help: 'Leave out what is in order' },
+    quiet: { type: 'boolean', short: 'q', help: 'Leave out the checks that are ok' },
     ...STORE_FLAGS,
     json: { type: 'boolean', help: 'Print one JSON object, {"version": 1, …}, and nothing else' },
   },

@@ -18,11 +18,12 @@ import type { Command } from './command.ts'
 export const drain: Command = {
   operands: '<instance>',
   examples: [
-    ['cronce drain f3kXw9', 'it takes nothing new; the beginning of its id is enough'],
-    ['cronce drain f3kXw9 --undo', 'it takes new runs again'],
+    ['cronce drain f3kXw9', 'it claims no new fires; the beginning of its id is enough'],
+    ['cronce drain f3kXw9 --undo', 'it claims new fires again'],
   ],
-  about: 'Its runs go on. It stays until its process is stopped; one that restarts has another id, and is not drained.',
-  flags: { undo: { type: 'boolean', help: 'Let it take new runs again' }, ...steerFlags(null) },
+  about:
+    'Its runs continue. It stays drained until its process stops; a restarted process has another id, and is not drained.',
+  flags: { undo: { type: 'boolean', help: 'Let it claim new fires again' }, ...steerFlags(null) },
   run: runDrain,
 }
 

@@ -26,8 +26,8 @@ export const explain: Command = {
   examples: [
     ['cronce explain "0 9 * * MON-FRI" --tz America/New_York', 'in words, and what clock changes do'],
     ['cronce explain "0 0 13 * FRI"', 'day of month or weekday: which is it?'],
-    ['cronce explain "*/45 * * * *"', 'a step that does not do what it seems to'],
-    ['cronce explain "0 12 ? * 2#1 *" --dialect eventbridge', 'an expression from elsewhere'],
+    ['cronce explain "*/45 * * * *"', 'a step with an unexpected meaning'],
+    ['cronce explain "0 12 ? * 2#1 *" --dialect eventbridge', 'an expression of another scheduler'],
   ],
   flags: {
     ...SCHEDULE_FLAGS,

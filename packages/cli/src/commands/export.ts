@@ -31,7 +31,7 @@ export const exportCommand: Command = {
     ['cronce export crontab --store env:CRONCE_STORE', 'what the schedules of a store would be'],
   ],
   about: [
-    'What is written runs cronce exec, which claims a fire in the store: the same lines in several places run it once.',
+    'The result runs cronce exec, which claims a fire in the store: the same lines in several places run it once.',
     'Choose one way for a job: CronJobs, or the Deployment, not both. Without FILE the jobs are those of the configuration, or',
     'with --store the schedules of a store. What has no counterpart is reported on stderr and kept as a comment; then the exit code is 1.',
   ].join('\n'),
@@ -40,21 +40,25 @@ export const exportCommand: Command = {
       type: 'string',
       value: 'KIND',
       choices: ['cronjob', 'deployment'],
-      help: 'k8s: cronjob (default) or deployment',
+      help: 'With k8s: cronjob (default) or deployment',
     },
-    image: { type: 'string', value: 'IMAGE', help: 'k8s: the image, with cronce and what the jobs need' },
-    secret: { type: 'string', value: 'NAME', help: 'k8s: the Secret with the URL of the store (default cronce-store)' },
-    name: { type: 'string', value: 'NAME', help: 'k8s: what the Deployment is called (default cronce)' },
-    replicas: { type: 'string', value: 'N', help: 'k8s: pods of the Deployment (default 2)' },
+    image: { type: 'string', value: 'IMAGE', help: 'With k8s: the image, with cronce and everything the jobs need' },
+    secret: {
+      type: 'string',
+      value: 'NAME',
+      help: 'With k8s: the Secret with the URL of the store (default cronce-store)',
+    },
+    name: { type: 'string', value: 'NAME', help: 'With k8s: name of the Deployment (default cronce)' },
+    replicas: { type: 'string', value: 'N', help: 'With k8s: number of pods of the Deployment (default 2)' },
     drain: {
       type: 'string',
       value: 'TIME',
-      help: 'k8s: how long runs may finish when a pod stops (default: configuration, 30s)',
+      help: 'With k8s: time that runs have to finish when a pod stops (default: configuration, 30s)',
     },
     out: { type: 'string', value: 'FILE', help: 'Write there' },
     force: { type: 'boolean', help: 'Replace the file of --out' },
     'dry-run': { type: 'boolean', help: 'Print what would be written, and write nothing' },
-    json: { type: 'boolean', help: 'Print one JSON object: the text, and all that is worth knowing' },
+    json: { type: 'boolean', help: 'Print one JSON object: the text and the report' },
     ...STORE_FLAGS,
   },
   run: runExport,
@@ -93,7 +97,7 @@ async function findJobs(file: string | undefined, args: Args, io: Io): Promise<J
   const { config, file: configFile } = await loadConfig(args, io)
   const folder = configFile === null ? io.cwd : dirname(configFile)
   if (typeof config.jobs === 'string') return loadJobsFile(resolve(folder, config.jobs))
-  if (config.jobs !== undefined) return readJobs(config.jobs, `jobs in ${configFile}`, folder)
+  if (config.jobs !== undefined) return readJobs(config.jobs, `${configFile} (option jobs)`, folder)
   throw new UsageError('Which jobs?', 'Name the file, such as jobs.ts, or a store with --store.')
 }
 

@@ -19,23 +19,26 @@ export const fires: Command = {
     ['cronce fires billing', 'every due time and its outcome'],
     ['cronce fires billing --outcome missed --from now-30d', 'what was missed within a month'],
     ["cronce fires 'report:*' --failed", 'what failed or was abandoned, of all schedules that begin with report:'],
-    ['cronce fires --verify', 'judge the records of all schedules: exit code 1 if they can not be true, or are behind'],
-    ['cronce fires billing --verify --from 2027-01-01 --json', 'of one, since then, for a program'],
+    [
+      'cronce fires --verify',
+      'check the records of all schedules: exit code 1 if they contradict each other or are behind',
+    ],
+    ['cronce fires billing --verify --from 2027-01-01 --json', 'check one schedule since then, for a program'],
   ],
   about: [
-    '--verify reads the records and judges them without the help of the library: one fire for each instant of the rule, none',
-    'that the rule does not have, at most one success a round, tries one after the other, none early, tokens that grow, and',
-    'outcomes that fit their runs. Instants from before the schedule was last changed are judged by their records alone. What has',
-    'been due for more than a minute and is on no record yet is reported, with exit code 1; --to leaves it out. Every stretch in which',
-    'a schedule was retired is named. If it came back and instants that were due meanwhile are on no record: exit code 1.',
+    '--verify checks the records independently of the library: one fire for each instant of the rule and no others,',
+    'at most one success per round, attempts one after the other, none early, growing tokens, and',
+    'outcomes that fit their runs. Instants before the last change of the schedule are checked by their records alone. Instants that',
+    'have been due for more than a minute without a record are reported, with exit code 1; --to leaves them out. Every period in which',
+    'a schedule was retired is named. If it came back and instants in that period have no record, the exit code is 1.',
   ].join('\n'),
   flags: {
-    verify: { type: 'boolean', help: 'Judge the records instead of listing them' },
+    verify: { type: 'boolean', help: 'Check the records instead of listing them' },
     job: { type: 'string', value: 'JOB', help: 'Only fires of this job' },
     ...OUTCOME_FLAGS,
     from: { type: 'string', value: 'TIME', help: 'Due from then on: now-2h, yesterday, 2027-03-28T01:30' },
     to: { type: 'string', value: 'TIME', help: 'Due before then' },
-    earliest: { type: 'boolean', help: 'The earliest first' },
+    earliest: { type: 'boolean', help: 'Earliest first' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
     ...STORE_FLAGS,
@@ -74,7 +77,7 @@ function runFires(args: Args, io: Io): Promise<number> {
     )
     const order = isEarliest ? earliestFirst : latestFirst
     const { items, next } = await readPage(args, (page) => mergePages(sources, order, page))
-    // A name that is no schedule is a mistake rather than an empty list.
+    // A name that is not a schedule is a mistake rather than an empty list.
     if (items.length === 0 && names[0] !== undefined) await client.schedules.get(names[0])
     printList({ items, next, columns: columnsIn(tz), name: nameOf, empty: 'No fires.' }, args, io)
     return 0

@@ -21,15 +21,15 @@ const LABEL = 16
 export const forecast: Command = {
   operands: '[<prefix>]',
   examples: [
-    ['cronce forecast', 'fires an hour within the next week, and what is due at the same moment'],
-    ['cronce forecast --days 30 --tz Europe/Berlin', 'a month, in hours of Berlin'],
+    ['cronce forecast', 'fires per hour within the next week, and schedules that are due at the same moment'],
+    ['cronce forecast --days 30 --tz Europe/Berlin', 'a month, in the local hours of Berlin'],
     ['cronce forecast report: --json', 'of some schedules, for a program'],
   ],
   about:
     'Paused schedules are counted as if they were resumed; retired and finished ones are not. Jitter is not counted.',
   flags: {
     days: { type: 'string', value: 'N', help: 'How far to look, 1 to 366 days (default 7)' },
-    from: { type: 'string', value: 'TIME', help: 'From when on (default now)' },
+    from: { type: 'string', value: 'TIME', help: 'Start of the forecast (default now)' },
     ...TIME_FLAGS,
     ...STORE_FLAGS,
     json: { type: 'boolean', help: 'Print one JSON object and nothing else' },

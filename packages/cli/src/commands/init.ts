@@ -19,15 +19,18 @@ export const init: Command = {
   examples: [
     ['cronce init', 'write a configuration and an example job into this folder'],
     ['cronce init --dry-run', 'show them, and write nothing'],
-    ['cronce init --store env:DATABASE_URL --typescript', 'without guessing'],
+    ['cronce init --store env:DATABASE_URL --typescript', 'choose the store and the language yourself'],
   ],
-  about:
-    'Looks at package.json, tsconfig.json and the environment. What is there is never overwritten, unless with --force.',
+  about: 'Looks at package.json, tsconfig.json and the environment. Overwrites existing files only with --force.',
   flags: {
-    store: { type: 'string', value: 'URL', help: 'env:NAME, @FILE, sqlite:FILE, or a URL without a password' },
+    store: {
+      type: 'string',
+      value: 'URL',
+      help: 'URL of the store: env:NAME, @FILE, sqlite:FILE, or a URL without a password',
+    },
     typescript: { type: 'boolean', help: 'Write TypeScript (default: if the project has it, or is new)' },
     javascript: { type: 'boolean', help: 'Write JavaScript' },
-    force: { type: 'boolean', help: 'Overwrite what is there' },
+    force: { type: 'boolean', help: 'Overwrite existing files' },
     'dry-run': { type: 'boolean', help: 'Print what would be written, and write nothing' },
     'no-input': { type: 'boolean', help: 'Never ask' },
     json: { type: 'boolean', help: 'Print one JSON object and nothing else' },
@@ -72,7 +75,7 @@ async function chooseStore(args: Args, io: Io, { store: guess }: ProjectFacts): 
   const answer = mayAsk ? await io.ask!(`Store [${guess.text}, since ${guess.why}]: `) : ''
   const store = given ?? (answer.trim() || guess.text)
   if (!/^(env:\w+|@.+|sqlite:.+|memory:|postgres(ql)?:\/\/.+|rediss?(-cluster)?:\/\/.+|redis\+unix:.+)$/.test(store)) {
-    throw new UsageError('This is no store.', 'Write env:DATABASE_URL, sqlite:cronce.db, or another URL.')
+    throw new UsageError('This is not a URL of a store.', 'Write env:DATABASE_URL, sqlite:cronce.db, or another URL.')
   }
   if (secretsOf(store).length === 0) return store
   throw new CronceError('OPTION_INVALID', 'The URL of the store has a secret, which must not get into a file.', {

@@ -14,10 +14,10 @@ export const instances: Command = {
   examples: [
     ['cronce instances', 'which processes run jobs'],
     ['cronce instances --all -o wide', 'also those that left or died within a day'],
-    ['cronce instances -o name', 'ids alone, for cronce drain'],
+    ['cronce instances -o name', 'only ids, for cronce drain'],
   ],
   about:
-    "CLOCK is how far the clock of the machine is from the store's, as the instance measured it.\nSilent: its lease has run out, and the others are about to take over.",
+    "CLOCK is how far the clock of the machine is from the store's, as the instance measured it.\nSilent means that its lease has expired and its peers are about to take over.",
   flags: {
     all: { type: 'boolean', help: 'Also those that left or died within a day, the latest 200' },
     ...TIME_FLAGS,
@@ -67,8 +67,7 @@ function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
     },
     { title: 'APP', value: ({ app }) => app },
     { title: 'DEPLOYMENT', value: ({ deployment }) => deployment, shrinks: true, drop: 2 },
-    { title: 'HOST', value: ({ host }) => host, shrinks: true },
-    { title: 'PID', value: ({ pid }) => String(pid), align: 'right', drop: 1 },
+    { title: 'HOST:PID', value: ({ host, pid }) => `${host}:${pid}`, shrinks: true },
     { title: 'RUNS', value: ({ running, concurrency }) => `${running}/${concurrency}`, align: 'right' },
     {
       title: 'CLOCK',
@@ -76,7 +75,7 @@ function columnsIn(tz: string, now: number): readonly Column<InstanceView>[] {
       align: 'right',
       color: ({ clockOffsetMs }) => (Math.abs(clockOffsetMs) > 100 ? 'yellow' : undefined),
     },
-    { title: 'SEEN', value: ({ renewedAt }) => roughWords(renewedAt, now) },
+    { title: 'LAST SEEN', value: ({ renewedAt }) => roughWords(renewedAt, now) },
     { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
     { title: 'LABELS', value: ({ labels }) => labelWords(labels), wide: true },
     { title: 'VERSION', value: ({ version }) => version, wide: true },
@@ -92,5 +91,5 @@ function labelWords(labels: InstanceView['labels']): string {
 }
 
 function offsetWords(ms: number): string {
-  return `${ms > 0 ? '+' : ''}${Math.round(ms)} ms`
+  return `${ms > 0 ? '+' : ''}${Math.round(ms)}ms`
 }

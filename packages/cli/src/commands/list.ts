@@ -31,12 +31,12 @@ export const list: Command = {
   operands: '[<prefix>|<pattern>]',
   examples: [
     ['cronce list', 'what is scheduled, when it is due next, and how it went'],
-    ['cronce list report: --state paused', 'names that begin with report:, and are paused'],
-    ["cronce list '*:nightly' --failed", 'names that end with :nightly, and whose latest fire failed'],
-    ['cronce list --next -n 10', 'the ten that are due next'],
-    ['cronce list -o name', 'names alone, for a script'],
+    ['cronce list report: --state paused', 'paused schedules whose names begin with report:'],
+    ["cronce list '*:nightly' --failed", 'schedules whose names end with :nightly and whose latest fire failed'],
+    ['cronce list --next -n 10', 'the ten schedules that are due next'],
+    ['cronce list -o name', 'only names, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column is how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules behind locks, leaders and keys are left out, unless --all, --job or a prefix is given.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column shows how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules of locks, elections and keys are listed only with --all, --job or a prefix.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -47,7 +47,7 @@ export const list: Command = {
     },
     tenant: { type: 'string', value: 'NAME', help: 'Only those of this tenant' },
     failed: { type: 'boolean', help: 'Only those whose latest fire failed' },
-    next: { type: 'boolean', help: 'The one that is due next first' },
+    next: { type: 'boolean', help: 'Sort by the next due time' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
     ...STORE_FLAGS,
@@ -133,6 +133,8 @@ function listFromStore(args: Args, io: Io): Promise<number> {
       args,
       io,
     )
+    const hasMarks = (form === 'table' || form === 'wide') && rows.some(({ recent }) => recent.length > 0)
+    if (hasMarks && io.columns !== null) note(`LATEST ${STRIP}: ${MARK_WORDS}`, io)
     const words = leftOut.words()
     if (words !== null && form !== 'json') note(words, io)
     if (form === 'table' || form === 'wide') await noteUnplaced(client, items, io)
@@ -306,7 +308,7 @@ function columnsIn(tz: string, now: number): readonly Column<Shown>[] {
     },
     { title: 'LAST', value: ({ last }) => (last.dueAt === null ? '-' : roughWords(last.dueAt, now)), drop: 1 },
     { title: 'LAST SUCCESS', value: ({ last }) => when(last.succeededAt), wide: true },
-    { title: 'FAILED IN ROW', value: ({ failedInRow }) => String(failedInRow), align: 'right', wide: true },
+    { title: 'FAILURES IN A ROW', value: ({ failedInRow }) => String(failedInRow), align: 'right', wide: true },
     { title: `LATEST ${STRIP}`, value: ({ recent }) => strip(recent, STRIP), painted: paintStrip },
   ]
 }

@@ -23,13 +23,13 @@ const LOOK_MS = 1_000
 export const logs: Command = {
   operands: '<schedule> [<token>|<due>|latest]',
   examples: [
-    ['cronce logs billing', 'what the latest run said'],
-    ['cronce logs billing -f', 'go on: what the runs of it say, until you press Ctrl-C'],
+    ['cronce logs billing', 'the log of the latest run'],
+    ['cronce logs billing -f', 'follow the runs of the schedule until you press Ctrl-C'],
     ['cronce logs billing 17592186044417 -f', 'one run, until it has ended'],
   ],
-  about: 'What run.log() wrote, and what commands printed. Which run it is goes to stderr.',
+  about: 'Prints what run.log() wrote and what commands printed. The name of the run goes to stderr.',
   flags: {
-    follow: { type: 'boolean', short: 'f', help: 'Go on printing what comes' },
+    follow: { type: 'boolean', short: 'f', help: 'Keep printing new lines' },
     lines: {
       type: 'string',
       short: 'n',
@@ -150,7 +150,7 @@ function printerOf(args: Args, io: Io, most: number, silence: string): Printer {
         return
       }
       if (before === undefined || (lines.length > 0 && current !== token)) {
-        const head = `${sanitize(schedule)} due ${formatInstant(dueAt, tz)}, try ${attempt}, token ${token}`
+        const head = `${sanitize(schedule)} due ${formatInstant(dueAt, tz)}, attempt ${attempt}, token ${token}`
         io.err(`${io.paintErr('dim', `── ${head}`)}\n`)
         current = token
       }

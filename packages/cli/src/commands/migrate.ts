@@ -15,7 +15,7 @@ type Verb = (typeof VERBS)[number]
 export const migrate: Command = {
   operands: `<${VERBS.join('|')}>`,
   examples: [
-    ['cronce migrate up', 'make or update the tables in the database of DATABASE_URL'],
+    ['cronce migrate up', 'create or update the tables in the database of DATABASE_URL'],
     ['cronce migrate plan --store postgres://me@db/app', 'what up would do'],
     ['cronce migrate status --json', 'what is there; exit code 1 unless it is up to date'],
     ['cronce migrate sql > cronce.sql', 'the SQL, to be run with psql'],
@@ -23,9 +23,9 @@ export const migrate: Command = {
     ['cronce migrate adopt', 'this copy takes the place of its original'],
   ],
   about: [
-    'up needs a role that may create tables; instances do not, and never create any by themselves. Run it before a',
-    'deploy: the release before goes on working on the new tables. Several at a time do no harm.',
-    'sql looks at no database unless --store is given; then it prints what is missing there.',
+    'The action up needs a role that may create tables; instances do not, and never create tables themselves. Run it before a',
+    'deploy: the previous release keeps working on the new tables. Several at a time are safe.',
+    'The action sql uses no database unless --store is given; then it prints what is missing there.',
   ].join('\n'),
   flags: {
     store: STORE_FLAGS.store,
@@ -34,10 +34,10 @@ export const migrate: Command = {
     runtime: {
       type: 'string',
       value: 'ROLE',
-      help: 'up, sql: let this role run instances, without the right to change tables',
+      help: 'With up, sql: let this role run instances, without the right to change tables',
     },
     yes: { type: 'boolean', short: 'y', help: 'For scripts: nothing is asked anyway' },
-    viewer: { type: 'string', value: 'ROLE', help: 'up, sql: let this role read the views, and nothing else' },
+    viewer: { type: 'string', value: 'ROLE', help: 'With up, sql: let this role read the views, and nothing else' },
     json: { type: 'boolean', help: 'Print one JSON object and nothing else' },
   },
   run: runMigrate,
@@ -75,7 +75,7 @@ function readVerb(positionals: readonly string[]): Verb {
   if (given === undefined) throw new UsageError('What about the migrations?', choices)
   if (verb === undefined)
     throw new UsageError(`"${given}" is nothing that migrate can do.${suggestion(given, VERBS)}`, choices)
-  throw new UsageError(`migrate ${verb} takes no "${more[0]}".`, 'See cronce migrate --help.')
+  throw new UsageError(`cronce migrate ${verb} takes no "${more[0]}".`, 'See cronce migrate --help.')
 }
 
 async function act(verb: Verb, store: Migrator, roles: Roles, args: Args, io: Io): Promise<number> {

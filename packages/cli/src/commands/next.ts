@@ -28,8 +28,8 @@ export const next: Command = {
     ['cronce next nightly-report', 'of a schedule in the store'],
   ],
   about: [
-    'Distances such as "in 3 h" count from --from. A fire at --from itself is not listed.',
-    'Of a schedule the expression and its rules come from the store, and --tz is the zone of the times printed.',
+    'Distances such as "in 3h" count from --from. A fire at --from itself is not listed.',
+    'For a schedule, the expression and its rules come from the store, and --tz is the zone of the times printed.',
     'Times inside its pause, times that were skipped and times beyond its end or limit are not listed.',
   ].join('\n'),
   flags: {
@@ -106,7 +106,7 @@ function isNotFound(error: unknown): error is CronceError {
   return error instanceof CronceError && error.code === 'SCHEDULE_NOT_FOUND'
 }
 
-/** What is no name of a schedule may be an expression with a mistake in it: then that is said, too. */
+/** What is not a name of a schedule may be an expression with a mistake in it: then that is said, too. */
 function neitherOf(text: string, notFound: CronceError): CronceError {
   if (!/[\s*/?,#]/.test(text.trim())) return notFound
   try {
@@ -118,7 +118,7 @@ function neitherOf(text: string, notFound: CronceError): CronceError {
     const hint = [notFound.hint?.startsWith('Did you mean') ? notFound.hint : '', error.hint ?? ''].filter(Boolean)
     return new UsageError(
       `${JSON.stringify(text)} is neither the name of a schedule nor a valid expression: ${why}`,
-      hint.length === 0 ? undefined : hint.join(' '),
+      hint.length === 0 ? 'See cronce next --help.' : hint.join(' '),
     )
   }
 }

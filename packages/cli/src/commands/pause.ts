@@ -17,22 +17,29 @@ export const pause: Command = {
   operands: '<schedule>…',
   examples: [
     ['cronce pause nightly-report --note "wrong prices"', 'until it is resumed'],
-    ['cronce pause billing --until "tomorrow 09:00" --missed latest', 'then run what fell into it last'],
-    ['cronce pause --prefix report: --dry-run', 'which ones would it be?'],
-    ["cronce pause '*:nightly' --yes", 'all that end with :nightly'],
+    [
+      'cronce pause billing --until "tomorrow 09:00" --missed latest',
+      'then run the latest fire that fell into the pause',
+    ],
+    ['cronce pause --prefix report: --dry-run', 'which schedules would be paused?'],
+    ["cronce pause '*:nightly' --yes", 'all schedules that end with :nightly'],
     ['cronce pause --all --yes --note "database upgrade"', 'everything'],
   ],
   about: [
-    'What is due by now still runs, and runs go on; what comes later, and retries, wait. cronce run works on a paused schedule,',
-    'too. Those that are paused already keep their note and their end, unless they are named.',
+    'Fires that are already due still run, and runs continue; later fires and retries wait. cronce run works on a paused schedule,',
+    'too. Schedules that are already paused keep their note and their end, unless they are named.',
   ].join('\n'),
   flags: {
-    until: { type: 'string', value: 'TIME', help: 'It ends by itself then: +2h, "tomorrow 09:00", 2027-03-28T01:30Z' },
+    until: {
+      type: 'string',
+      value: 'TIME',
+      help: 'End the pause at this time: +2h, "tomorrow 09:00", 2027-03-28T01:30Z',
+    },
     missed: {
       type: 'string',
       value: 'RULE',
       choices: ['skip', 'latest', 'all'],
-      help: 'Of the instants that fall into it, run when it ends: skip (none, the default), latest, all',
+      help: 'Which fires of the pause to run when it ends: skip (none, the default), latest, all',
     },
     ...WHICH_FLAGS,
     ...steerFlags('the pause, until it ends'),

@@ -14,12 +14,12 @@ import type { Command } from './command.ts'
 export const prune: Command = {
   operands: '',
   examples: [
-    ['cronce prune --dry-run', 'how many records of fires have had their time?'],
+    ['cronce prune --dry-run', 'how many fires would be deleted?'],
     ['cronce prune --yes', 'delete them, with their runs and steps'],
   ],
   about: [
-    'Instances do it by themselves, a few at a time. It is for stores that no instance has looked at for long, and for impatience.',
-    'How long records are kept is the retention of each schedule; no record goes while it keeps a fire from being run twice.',
+    'Instances prune by themselves, a few records at a time. Use this for a store without instances, or to prune at once.',
+    'Each schedule has its own retention; a record that prevents a fire from running twice is never deleted.',
   ].join('\n'),
   flags: steerFlags(null),
   run: runPrune,

@@ -23,8 +23,8 @@ export const remove: Command = {
     ["cronce remove 'trial:*' --dry-run", 'all that begin with trial:'],
   ],
   about: [
-    'What waits is cancelled. What runs needs --force: the run is aborted, and what it writes is rejected. What is declared in',
-    'code would be made again by the next instance that starts: take it out of the code first, then it is retired.',
+    'Waiting fires are cancelled. With --force, a run is aborted and its writes are rejected. A schedule that is declared in',
+    'code would be created again by the next instance that starts: remove it from the code first, then it is retired.',
   ].join('\n'),
   flags: {
     force: { type: 'boolean', help: 'Also while it runs, or is declared in code' },

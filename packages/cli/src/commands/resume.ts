@@ -14,17 +14,17 @@ import type { Command } from './command.ts'
 export const resume: Command = {
   operands: '<schedule>…',
   examples: [
-    ['cronce resume nightly-report', 'with what was chosen when it was paused for what fell into the pause'],
-    ['cronce resume billing --missed latest', 'and run the latest of that now'],
-    ['cronce resume --job report --dry-run', 'which ones would it be?'],
-    ['cronce resume --all --yes --missed skip', 'everything, and nothing late'],
+    ['cronce resume nightly-report', 'fires of the pause are treated as chosen when it was paused'],
+    ['cronce resume billing --missed latest', 'and run the latest fire of the pause now'],
+    ['cronce resume --job report --dry-run', 'which schedules would be paused?'],
+    ['cronce resume --all --yes --missed skip', 'resume everything, and run nothing late'],
   ],
   flags: {
     missed: {
       type: 'string',
       value: 'RULE',
       choices: ['skip', 'latest', 'all'],
-      help: 'Of the instants that fell into the pause, run now: skip (none), latest, all (default: as chosen with the pause)',
+      help: 'Which fires of the pause to run now: skip (none), latest, all (default: as chosen with the pause)',
     },
     ...WHICH_FLAGS,
     ...steerFlags(null),

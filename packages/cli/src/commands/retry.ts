@@ -27,8 +27,8 @@ export const retry: Command = {
     ['cronce retry billing 2027-03-28T01:30Z --force', 'although it succeeded'],
   ],
   about: [
-    'Opens another round of the same fire: it keeps its due time, its input, its idempotency keys and its durable steps, and has all its',
-    'tries again. One that succeeded, or was started at most once, needs --force.',
+    'Opens another round of the same fire: it keeps its due time, its input, its idempotency keys and its durable steps, and gets all its',
+    'attempts again. A fire that succeeded, or was started at most once, needs --force.',
   ].join('\n'),
   flags: {
     force: { type: 'boolean', help: 'Also if it succeeded, or was started and must not start twice' },

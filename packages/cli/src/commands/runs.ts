@@ -17,20 +17,20 @@ import type { Command } from './command.ts'
 export const runs: Command = {
   operands: '[<schedule>]',
   examples: [
-    ['cronce runs', 'the latest, whatever they are of'],
+    ['cronce runs', 'the latest runs of all schedules'],
     ['cronce runs billing --outcome failed --from now-7d', 'what failed within a week'],
-    ['cronce runs --outcome open', 'what is going on'],
+    ['cronce runs --outcome open', 'what is running now'],
     ["cronce runs 'report:*' --failed", 'what failed or was abandoned, of all schedules that begin with report:'],
     ['cronce runs billing --all --json', 'all that is on record, for a program'],
   ],
   about: [
-    'A run is one try at a fire; it is named by its token. See cronce show <schedule> <token>. In a name, * stands for any',
-    'characters and ? for one. WHERE is HOST:PID, or the id of an instance that ended more than a day ago.',
-    'LATE counts from the due time, also for a second try.',
+    'A run is one attempt to execute a fire, named by its token: cronce show <schedule> <token>. In a name, * stands for any',
+    'characters and ? for one. HOST:PID is where it ran, or the id of an instance that ended more than a day ago.',
+    'LATE counts from the due time, for later attempts too.',
   ].join('\n'),
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only runs of this job' },
-    instance: { type: 'string', value: 'ID', help: 'Only those on this instance' },
+    instance: { type: 'string', value: 'ID', help: 'Only runs on this instance' },
     ...OUTCOME_FLAGS,
     from: { type: 'string', value: 'TIME', help: 'Of fires due from then on: now-2h, yesterday, 2027-03-28T01:30' },
     to: { type: 'string', value: 'TIME', help: 'Of fires due before then' },
@@ -82,7 +82,7 @@ function runRuns(args: Args, io: Io): Promise<number> {
   })
 }
 
-/** A name that is no schedule, and has no records, is a mistake rather than an empty list. */
+/** A name that is not a schedule, and has no records, is a mistake rather than an empty list. */
 async function demandKnown(client: Client, schedule: string): Promise<void> {
   if ((await client.schedules.find(schedule)) !== null) return
   const { items } = await client.runs.list({ schedule, limit: 1 })
@@ -117,7 +117,7 @@ function columnsIn(tz: string): readonly Column<Row>[] {
     { title: 'TOKEN', value: ({ token }) => token },
     { title: 'STATE', value: endingWords, color: ({ state }) => stateColor(state) },
     {
-      title: 'TOOK',
+      title: 'DURATION',
       value: ({ durationMs }) => (durationMs === null ? '-' : formatDuration(durationMs)),
       align: 'right',
     },
@@ -128,11 +128,11 @@ function columnsIn(tz: string): readonly Column<Row>[] {
       drop: 2,
     },
     { title: 'CAUSE', value: ({ cause }) => cause ?? '-', wide: true },
-    { title: 'TRY', value: ({ attempt }) => String(attempt), align: 'right', drop: 1 },
+    { title: 'ATTEMPT', value: ({ attempt }) => String(attempt), align: 'right', drop: 1 },
     { title: 'STARTED', value: ({ startedAt }) => formatInstant(startedAt, tz), wide: true },
     { title: 'ROUND', value: ({ round }) => String(round), align: 'right', wide: true },
     { title: 'JOB', value: ({ job }) => job, wide: true },
-    { title: 'WHERE', value: whereWords, shrinks: true, drop: 3 },
+    { title: 'HOST:PID', value: whereWords, shrinks: true, drop: 3 },
     { title: 'INSTANCE', value: ({ instance }) => instance || '-', wide: true },
     { title: 'DETAIL', value: detailOf, shrinks: true },
   ]

@@ -30,12 +30,12 @@ export const schedule: Command = {
     ['cronce schedule remove report:ada', 'the same as cronce remove'],
   ],
   about: [
-    'For schedules that are made at run time, such as one for each customer; those in code belong to the code. put creates a',
+    'For schedules that are created at run time, such as one for each customer; schedules in code belong to the code. put creates a',
     'schedule, or changes what the flags name and keeps everything else: its pause, its counters, its policies and its open fires.',
   ].join('\n'),
   flags: {
     ...PUT_FLAGS,
-    force: { type: 'boolean', help: 'remove: also while it runs, or is declared in code' },
+    force: { type: 'boolean', help: 'With remove: also while it runs, or is declared in code' },
     ...changeFlags(null),
     ...STORE_FLAGS,
     json: { type: 'boolean', help: 'Print one JSON object, {"version": 1, …}, and nothing else' },
@@ -57,7 +57,7 @@ function runSchedule(args: Args, io: Io): number | Promise<number> {
     }
     default:
       throw verb === undefined
-        ? new UsageError('put or remove?', 'Write cronce schedule put NAME --job JOB --cron "0 3 * * *".')
+        ? new UsageError('Which action: put or remove?', 'Write cronce schedule put NAME --job JOB --cron "0 3 * * *".')
         : ELSEWHERE.has(verb)
           ? new UsageError(`"${verb}" is a command of its own.`, `Write cronce ${ELSEWHERE.get(verb)}.`)
           : new UsageError(`"${verb}" is neither put nor remove.${suggestion(verb, VERBS)}`, seeHelp)
@@ -85,7 +85,8 @@ const seeHelp = 'See cronce schedule --help.'
 async function put(names: readonly string[], args: Args, io: Io): Promise<number> {
   const [name, more] = names
   if (name === undefined || name === '') throw new UsageError('Which schedule?', 'Write cronce schedule put NAME.')
-  if (more !== undefined) throw new UsageError(`put takes one name, and got "${more}" as well.`, seeHelp)
+  if (more !== undefined)
+    throw new UsageError(`cronce schedule put takes one name, and got "${more}" as well.`, seeHelp)
   if (args.has('force')) throw new UsageError('--force is for remove.', 'Leave it out.')
   const given = args.text('input')
   const input = given === undefined ? undefined : await readJson(given, '--input', io)

@@ -16,20 +16,20 @@ import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant, relativeWords, TIME_FLAGS, zoneOf } from '../time-words.ts'
 import { UsageError } from '../usage-error.ts'
-import { waterfall } from '../waterfall.ts'
+import { BAR_WORDS, waterfall } from '../waterfall.ts'
 import type { Command } from './command.ts'
 
 export const show: Command = {
   operands: '<schedule> [<token>|<due>|latest]',
   examples: [
-    ['cronce show billing', 'the latest fire: its tries, what they did, and how it ended'],
+    ['cronce show billing', 'the latest fire: its attempts, what they did, and how it ended'],
     ['cronce show billing 17592186044417', 'the fire of the run with this token'],
     ['cronce show billing 2027-01-01T03:00Z', 'the fire that was due then'],
     ['cronce show billing latest --lines 1000', 'with all of its log'],
   ],
-  about: 'In the picture · is the delay until it could start, - the wait for a start, and █ the run.',
+  about: `The bars are to scale: ${BAR_WORDS}.`,
   flags: {
-    lines: { type: 'string', value: 'N', help: 'How many of the last lines of the log, 0 to 100,000 (default 20)' },
+    lines: { type: 'string', value: 'N', help: 'Number of log lines from the end, 0 to 100,000 (default 20)' },
     ...FIRE_FLAGS,
     ...TIME_FLAGS,
     ...STORE_FLAGS,
@@ -91,8 +91,9 @@ function print({ fire, runs, steps, run }: Shown, { tz, lines, waits }: ShowOpti
     text.line('')
     for (const line of waterfall(fire, runs, { now: io.now, width: io.columns ?? 100, paint: io.paint }))
       text.line(line)
+    text.line(io.paint('dim', BAR_WORDS))
     text.heading(runs.length === 1 ? 'Run' : 'Runs')
-    for (const one of runs) text.lines(`try ${one.attempt}`, runLines(one, tz, io))
+    for (const one of runs) text.lines(`attempt ${one.attempt}`, runLines(one, tz, io))
   }
   if (steps.length > 0) {
     text.heading('Steps')
@@ -173,6 +174,6 @@ function printLog(run: RunView, { text, tz, lines }: { text: Labelled; tz: strin
   const shown = log.slice(-lines)
   const more = log.length - shown.length
   const notes = [more > 0 ? `${counted(more, 'line')} before` : '', logCut ? 'not all was kept' : ''].filter(Boolean)
-  text.heading(`Log of try ${run.attempt}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`)
+  text.heading(`Log of attempt ${run.attempt}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`)
   for (const line of shown) text.line(logLine(line, tz, io.paint))
 }

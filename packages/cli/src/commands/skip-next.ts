@@ -17,13 +17,13 @@ import type { Command } from './command.ts'
 export const skipNext: Command = {
   operands: '<schedule>',
   examples: [
-    ['cronce skip-next nightly-report --note "no prices today"', 'its next fire, and no other'],
+    ['cronce skip-next nightly-report --note "no prices today"', 'skip its next fire only'],
     ['cronce skip-next nightly-report --due 2027-03-28T01:30Z', 'only if that is the next one'],
-    ['cronce skip-next nightly-report --dry-run', 'which one is it?'],
+    ['cronce skip-next nightly-report --dry-run', 'which fire would be skipped?'],
   ],
-  about: 'The fire is on record as skipped by an operator. cronce retry brings it back; its time may still be to come.',
+  about: 'The fire is recorded as skipped by an operator. cronce retry brings it back, even before its due time.',
   flags: {
-    due: { type: 'string', value: 'TIME', help: 'The due time that is meant: refused if the next one is another' },
+    due: { type: 'string', value: 'TIME', help: 'Due time of the fire: refused if the next fire is another one' },
     ...steerFlags('the fire that is skipped'),
   },
   run: runSkipNext,

@@ -13,19 +13,23 @@ export const start: Command = {
   operands: '[FILE]',
   examples: [
     ['cronce start jobs.ts', 'run the jobs of a file, on CRONCE_STORE'],
-    ['cronce start --store postgres://me@db/app', 'those of the configuration, on this store'],
+    ['cronce start --store postgres://me@db/app', 'run the jobs of the configuration on this store'],
     ['cronce start jobs.ts --listen 127.0.0.1:7070', 'with the HTTP API: /readyz, /metrics, /api/v1'],
   ],
   about: [
-    'Start as many as you like, on as many machines: every fire runs on one of them. FILE is TypeScript, JavaScript or JSON;',
+    'Start any number of instances on any number of machines: every fire runs on one of them. FILE is TypeScript, JavaScript or JSON;',
     'its default export is a function (app) => { app.job(…) }, jobs by name, or an app. SIGTERM lets runs finish, then ends',
-    'with 0; a second signal does not wait. The HTTP API wants CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN, its metrics',
+    'with 0; a second signal does not wait. The HTTP API needs CRONCE_OPERATE_TOKEN or CRONCE_READ_TOKEN, its metrics',
     'CRONCE_METRICS_TOKEN; on loopback, without any of them, the token that is printed at the start.',
   ].join('\n'),
   flags: {
     ...SERVICE_FLAGS,
-    listen: { type: 'string', value: 'HOST:PORT', help: 'Serve the HTTP API there (default: CRONCE_LISTEN, or not)' },
-    'fail-fast': { type: 'boolean', help: 'End if the store is away at the start, instead of waiting for it' },
+    listen: {
+      type: 'string',
+      value: 'HOST:PORT',
+      help: 'Serve the HTTP API on this address (default: CRONCE_LISTEN; without both, no API)',
+    },
+    'fail-fast': { type: 'boolean', help: 'Exit if the store is not reachable at start, instead of waiting for it' },
     ...LOG_FLAGS,
   },
   run: runStart,

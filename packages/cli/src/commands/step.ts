@@ -26,7 +26,7 @@ export const step: Command = {
   ],
   about: [
     'If the process of a run dies within run.once, the store does not know whether the step was done: the next run fails with',
-    'STEP_UNKNOWN. Find out, say it here, then run the fire again with cronce retry. cronce show lists the steps of a fire.',
+    'STEP_UNKNOWN. Find out, record it here, then run the fire again with cronce retry. cronce show lists the steps of a fire.',
   ].join('\n'),
   flags: {
     result: { type: 'string', value: 'JSON', help: 'It was done, with this result; @FILE, or @- for stdin' },

@@ -19,17 +19,17 @@ export const tail: Command = {
   operands: '[<schedule>…]',
   examples: [
     ['cronce tail', 'what the whole fleet does, as it happens'],
-    ['cronce tail billing reports', 'of these schedules only'],
-    ["cronce tail 'report:*'", 'of those that begin with report:'],
-    ['cronce tail --from now-10m --jsonl', 'and what happened within ten minutes, for a program'],
+    ['cronce tail billing reports', 'only these schedules'],
+    ["cronce tail 'report:*'", 'only schedules that begin with report:'],
+    ['cronce tail --from now-10m --jsonl', 'starting ten minutes ago, for a program'],
   ],
   about: [
-    'Read from the records of the store, so it is about a second late. It ends with Ctrl-C.',
+    'Reads the records of the store, so it is about a second late. Ctrl-C ends it.',
     'A pattern stands for the schedules that match it when the command starts.',
     '--from leaves out the end of a fire that was due more than a day before that time: see cronce runs.',
   ].join('\n'),
   flags: {
-    job: { type: 'string', value: 'JOB', help: 'Only of this job' },
+    job: { type: 'string', value: 'JOB', help: 'Only this job' },
     from: { type: 'string', value: 'TIME', help: 'Begin with what happened since then (default now)' },
     count: { type: 'string', short: 'n', value: 'N', help: 'End after N lines' },
     ...TIME_FLAGS,
@@ -121,7 +121,7 @@ function eventWords(entry: Told, place: Place | null, io: Io): string {
   const where = run.instance === '' ? '' : ` on ${sanitize(placeWords(run.instance, place))}`
   if (entry.kind === 'run.started') {
     const late = lateWords(run)
-    return `started${run.attempt > 1 ? `, try ${run.attempt}` : ''}${where}${late}`
+    return `started${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}${where}${late}`
   }
   const took = run.durationMs === null ? '' : ` in ${formatDuration(run.durationMs)}`
   return `${io.paint(stateColor(run.state), endingWords(run))}${took}${where}${because(run.error?.message ?? run.detail, io)}`

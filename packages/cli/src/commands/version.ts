@@ -7,8 +7,8 @@ import type { Command } from './command.ts'
 export const version: Command = {
   operands: '',
   examples: [
-    ['cronce version', 'of cronce'],
-    ['cronce version --json', 'and of Node.js, its time zone data and SQLite'],
+    ['cronce version', 'the version of cronce'],
+    ['cronce version --json', 'also those of Node.js, its time zone data and SQLite'],
   ],
   flags: {
     json: { type: 'boolean', help: 'Print one JSON object and nothing else' },

@@ -21,7 +21,7 @@ interface AppFacts {
 
 /** `live`: instances that are live or draining. */
 export function checkDeployments({ now, deployments }: FleetFacts, live: readonly InstanceView[]): Finding[] {
-  // A process without jobs declares nothing: a script that takes a lock is no deployment.
+  // A process without jobs declares nothing: a script that takes a lock is not a deployment.
   const declaring = live.filter(({ jobs }) => jobs.length > 0)
   if (declaring.length === 0) return []
   const apps = [...new Set(declaring.map(({ app }) => app))].sort().map((app): AppFacts => {
@@ -122,5 +122,5 @@ function checkRefused({ app, view, processes }: AppFacts): Finding[] {
 }
 
 function placeOf({ host, pid }: { readonly host: string; readonly pid: number }): string {
-  return `${host}, pid ${pid}`
+  return `${host}:${pid}`
 }

@@ -83,8 +83,8 @@ function checkClocks(live: readonly InstanceView[]): Finding[] {
   if (live.length === 0) return []
   const off = live.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs) > OFFSET_MS)
   if (off.length === 0)
-    return [finding('instance-clocks', 'ok', "Clocks of all instances are within 100 ms of the store's.")]
-  const names = off.map(({ host, clockOffsetMs }) => `${host} by ${Math.round(clockOffsetMs)} ms`)
+    return [finding('instance-clocks', 'ok', "Clocks of all instances are within 100ms of the store's.")]
+  const names = off.map(({ host, clockOffsetMs }) => `${host} by ${Math.round(clockOffsetMs)}ms`)
   return [
     finding(
       'instance-clocks',

@@ -111,15 +111,10 @@ function checkGrace({ isKubernetes, drainMs }: MachineFacts): Finding[] {
   const needed = Math.ceil((drainMs + LEAVING_MS) / 1_000)
   const drain = `Instances drain for ${formatDuration(drainMs)}`
   if (drainMs + LEAVING_MS <= POD_GRACE_MS) {
-    return [finding('grace', 'ok', `${drain}, which fits the 30 s that Kubernetes gives a pod to end.`)]
+    return [finding('grace', 'ok', `${drain}, which fits the 30s that Kubernetes gives a pod to end.`)]
   }
   const hint = `Set terminationGracePeriodSeconds to ${needed} at least.`
   return [
-    finding(
-      'grace',
-      isKubernetes ? 'warn' : 'note',
-      `${drain}; Kubernetes gives a pod 30 s to end, unless told otherwise.`,
-      hint,
-    ),
+    finding('grace', isKubernetes ? 'warn' : 'note', `${drain}; Kubernetes gives a pod 30s to end by default.`, hint),
   ]
 }

@@ -58,7 +58,7 @@ function checkOrphans(fleet: FleetFacts): Finding {
     return finding(
       'orphans',
       'note',
-      `${firstFew(leaving.map(({ name }) => name))} left the code and will be retired when the new deployment has been up for holdDown (1 min by default).`,
+      `${firstFew(leaving.map(({ name }) => name))} left the code and will be retired when the new deployment has been up for holdDown (1m by default).`,
     )
   const jobs = [...new Set(stranded.map(({ job }) => job))]
   const placed = stranded.filter(({ on }) => on !== null)
@@ -167,7 +167,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
     return finding(
       'stuck',
       'ok',
-      `${looked}${looked === '' ? 'No' : 'no'} run takes suspiciously long; ${runs.length} open.`,
+      `${isRunSample ? `Of the latest ${formatCount(runs.length)} open runs, none` : 'No run'} takes suspiciously long; ${runs.length} open.`,
     )
   const names = stuck.map(({ schedule, token }) => `${shellWord(schedule)} ${token}`)
   return finding(

@@ -1,4 +1,5 @@
 import type { StoreView } from 'cronce'
+import { counted } from '../steer/say.ts'
 import type { Facts, StoreFacts, Trouble } from './facts.ts'
 import { type CheckName, type Finding, finding, type Level } from './finding.ts'
 
@@ -43,7 +44,7 @@ function troubled({ code, message, hint }: Trouble): Finding {
 function checkLatency(checks: readonly StoreView[]): Finding {
   const sorted = checks.map(({ latencyMs }) => latencyMs).sort((one, other) => one - other)
   const median = sorted[Math.floor(sorted.length / 2)]!
-  const words = `It answers in ${round(median)} ms (median of ${sorted.length}, slowest ${round(sorted.at(-1)!)} ms)`
+  const words = `It answers in ${round(median)}ms (median of ${sorted.length}, slowest ${round(sorted.at(-1)!)}ms)`
   if (median <= SLOW_MS) return finding('latency', 'ok', `${words}.`)
   return finding(
     'latency',
@@ -58,7 +59,7 @@ function checkClock(checks: readonly StoreView[]): Finding {
   const best = checks.reduce((one, other) => (other.latencyMs < one.latencyMs ? other : one))
   const unsure = best.latencyMs / 2
   const size = Math.abs(best.offsetMs)
-  const words = `This machine's clock is ${round(size)} ms ${best.offsetMs < 0 ? 'behind' : 'ahead of'} the store's, give or take ${round(unsure)} ms`
+  const words = `This machine's clock is ${round(size)}ms ${best.offsetMs < 0 ? 'behind' : 'ahead of'} the store's, give or take ${round(unsure)}ms`
   if (size - unsure <= OFFSET_MS) return finding('clock', 'ok', `${words}.`)
   return finding(
     'clock',
@@ -97,7 +98,12 @@ function checkSchema({ migration }: StoreFacts): Finding[] {
     case 'none':
     case 'behind':
       return [
-        finding('schema', 'fail', `Schema "${schema}" lacks ${pending.length} migration(s).`, 'Run: cronce migrate up'),
+        finding(
+          'schema',
+          'fail',
+          `Schema "${schema}" lacks ${counted(pending.length, 'migration')}.`,
+          'Run: cronce migrate up',
+        ),
       ]
   }
 }

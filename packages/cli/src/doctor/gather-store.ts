@@ -54,7 +54,7 @@ export async function gatherStore(
     return { facts, client }
   } catch (error) {
     await (client as Connection | null)?.close()
-    // A URL that is none is no finding about a store.
+    // An invalid URL is reported as a usage error, not as a finding about a store.
     if (error instanceof CronceError && exitCodeOf(error) === EXIT.usage) throw error
     return { facts: { ...base, trouble: troubleOf(error) }, client: null }
   }

@@ -68,7 +68,7 @@ function differences({ name, policy }: ExportedJob, due: CronTrigger, now: numbe
     ])
   }
   if (policy.misfire.late === 'skip' && policy.misfire.graceMs < SHORTEST_DEADLINE * 1_000) {
-    const why = `Kubernetes may never meet a shorter deadline than ${SHORTEST_DEADLINE} s, so that is the deadline`
+    const why = `Kubernetes may never meet a shorter deadline than ${SHORTEST_DEADLINE}s, so that is the deadline`
     found.push(['misfire.grace', why, 'run it with cronce start'])
   }
   return found.map(([what, why, todo]) => ({ job: name, level: 'changed', what, why, todo }))

@@ -87,7 +87,7 @@ function splitSchedule(text: string): { readonly schedule: string; readonly rest
 
 function brokenFields(text: string): string {
   if (/^[^\s=]+[ \t]*=/.test(text)) return 'a value that begins with a quote must end with it, and nothing may follow'
-  return 'it has fewer than five fields, and is no variable'
+  return 'it has fewer than five fields, and is not a variable'
 }
 
 /**

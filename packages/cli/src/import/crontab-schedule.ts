@@ -26,7 +26,7 @@ export function readSchedule(schedule: string, tz: string, seed: string): Schedu
     return {
       ok: false,
       what: '@reboot',
-      why: 'the start of a machine is no instant that a fleet could agree on',
+      why: 'the start of a machine is not an instant that a fleet could agree on',
       todo: 'start it with the machine (systemd) or where your application starts',
     }
   }
@@ -34,7 +34,7 @@ export function readSchedule(schedule: string, tz: string, seed: string): Schedu
     return {
       ok: false,
       what: schedule,
-      why: 'it counts from the end of the run before, which is no schedule that a fleet could agree on',
+      why: 'it counts from the end of the run before, which is not a schedule that a fleet could agree on',
       todo: `write every: '${schedule.slice(1)}s', which counts from start to start`,
     }
   }

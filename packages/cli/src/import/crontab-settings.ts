@@ -58,7 +58,12 @@ export class CrontabSettings {
   #delay({ line, name, value }: Variable, report: Report): void {
     if (!/^\d{1,4}$/.test(value)) {
       const what = `${name}=${value}`
-      report(line, { level: 'changed', what, why: 'it is no number of minutes', todo: 'put it right, or leave it out' })
+      report(line, {
+        level: 'changed',
+        what,
+        why: 'it is not a number of minutes',
+        todo: 'put it right, or leave it out',
+      })
       return
     }
     this.policies = Number(value) === 0 ? {} : { jitter: { within: `${Number(value)}m`, kind: 'random' } }

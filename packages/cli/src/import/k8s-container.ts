@@ -73,7 +73,12 @@ function readEnv(container: Manifest, report: Report): Readonly<Record<string, s
     const { text } = variable.at('value')
     if (text !== undefined) env[name] = expandVariables(text, env)
     else if (variable.at('value').value !== undefined) {
-      report(variable, { level: 'changed', what: `env ${name}`, why: 'its value is no text', todo: 'put it in quotes' })
+      report(variable, {
+        level: 'changed',
+        what: `env ${name}`,
+        why: 'its value is not a text',
+        todo: 'put it in quotes',
+      })
     } else if (variable.at('valueFrom').value !== undefined) {
       report(variable, {
         level: 'changed',

@@ -77,7 +77,7 @@ export interface FoundManifest {
   readonly comments: readonly string[]
 }
 
-/** All objects of a file: several documents, and lists in them. What is no YAML is a finding, with line and column. */
+/** All objects of a file: several documents, and lists in them. What is not YAML is a finding, with line and column. */
 export function readManifests(text: string, file: string): { found: FoundManifest[]; findings: Finding[] } {
   const lineCounter = new LineCounter()
   const found: FoundManifest[] = []

@@ -17,7 +17,7 @@ const WHY: Readonly<Record<string, readonly [why: string, todo: string]>> = {
   serviceAccountName: ['commands have the rights of cronce start', 'give it the account'],
   securityContext: ['commands have the user and the rights of cronce start', 'run cronce start with them'],
   resources: ['commands share what cronce start has', 'give it enough, or use concurrency or group'],
-  terminationGracePeriodSeconds: ['a command has 10 s to end, after the signal', 'write timeout: { run, grace }'],
+  terminationGracePeriodSeconds: ['a command has 10s to end, after the signal', 'write timeout: { run, grace }'],
   podFailurePolicy: ['exit codes other than 0 are failures, and tried again as retry says', 'use successCodes'],
 }
 

@@ -32,7 +32,7 @@ export function importK8s(files: readonly { readonly file: string; readonly text
       const kind = manifest.at('kind').text
       if (kind !== 'CronJob') {
         const what = kind === undefined ? 'no kind' : sayKind(kind, manifest)
-        report(manifest, { level: 'changed', what, why: 'it is no CronJob, and was left out', todo: 'nothing' })
+        report(manifest, { level: 'changed', what, why: 'it is not a CronJob, and was left out', todo: 'nothing' })
         continue
       }
       const job = readCronJob(manifest, now, report)

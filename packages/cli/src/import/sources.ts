@@ -32,7 +32,7 @@ export async function readSources(kind: 'crontab' | 'k8s', files: readonly strin
 async function readText(name: string, io: Io): Promise<string> {
   const text = name === '-' ? await io.readInput() : await readNamed(resolve(io.cwd, name), name)
   if (text.length <= LARGEST && !text.includes('\0')) return text
-  throw new CronceError('FILE_UNREADABLE', `${name} is no text of a size that people write.`, {
+  throw new CronceError('FILE_UNREADABLE', `${name} is binary or too large to be a crontab or a manifest.`, {
     hint: 'Look whether it is the right file.',
   })
 }

@@ -35,7 +35,7 @@ function demandFile(file: string): void {
     throw new CronceError('JOBS_NOT_FOUND', `There is no file ${file}.`, { hint: 'Check the path of the jobs.' })
   }
   if (LOADABLE.includes(extname(file)) && statSync(file).isFile()) return
-  throw new CronceError('JOBS_INVALID', `${file} is no file that jobs can be loaded from.`, {
+  throw new CronceError('JOBS_INVALID', `${file} is not a file that jobs can be loaded from.`, {
     hint: `Name one that ends in ${LOADABLE.join(', ')}.`,
   })
 }

@@ -18,7 +18,7 @@ export async function inLoadTime<Value>(place: string, work: Promise<Value>, lim
 }
 
 function tooSlow(place: string, limitMs: number): CronceError {
-  return new CronceError('JOBS_FAILED', `${place} has not finished declaring its jobs within ${limitMs / 1_000} s.`, {
+  return new CronceError('JOBS_FAILED', `${place} has not finished declaring its jobs within ${limitMs / 1_000}s.`, {
     hint: 'Await only what declares jobs: cronce starts the app itself, so leave out app.start() and what waits for its end.',
   })
 }

@@ -41,7 +41,7 @@ export interface Protection {
 export function protectionFor({ host }: Address, configured: unknown, { env }: Io): Protection {
   if (typeof configured === 'function') return { access: configured as Access, token: null }
   if (configured !== undefined) {
-    throw new CronceError('CONFIG_INVALID', 'access in the configuration is no function.', {
+    throw new CronceError('CONFIG_INVALID', 'The option access of the configuration is not a function.', {
       hint: 'Write access: (request) => none, read or operate; or set CRONCE_READ_TOKEN and CRONCE_OPERATE_TOKEN.',
     })
   }

@@ -145,8 +145,8 @@ function declareOne(app: Cronce, name: string, options: Readonly<Record<string, 
   const { run, [COMMENT]: _, ...given } = options
   const declare = app.job.bind(app) as Declare
   if (run !== undefined && typeof run !== 'function') {
-    throw new CronceError('OPTION_INVALID', `run is ${nameOf(run)}.`, {
-      hint: 'run is a function; what is no function is file, command or http.',
+    throw new CronceError('OPTION_INVALID', `The option run can't be ${nameOf(run)}: expected a function.`, {
+      hint: 'Write run: async (run) => { … }; for other targets use file, command or http.',
     })
   }
   // A schema may be a function as well.

@@ -10,10 +10,10 @@ export const LOG_FLAGS = {
     type: 'string',
     value: 'FORM',
     choices: ['text', 'json'],
-    help: 'text (default), or json: one object a line',
+    help: 'Format of the log: text (default), or json with one object per line',
   },
   json: { type: 'boolean', help: 'The same as --log-format json' },
-  verbose: { type: 'boolean', help: 'Tell also what went well: every run that starts and succeeds' },
+  verbose: { type: 'boolean', help: 'Log every run that starts and succeeds, too' },
 } as const satisfies Flags
 
 export type Level = 'error' | 'warn' | 'info'

@@ -83,7 +83,7 @@ async function startWhenPossible(app: Cronce, { settings, log, signal, failFast 
         return !signal.aborted
       } catch (error) {
         if (failFast || !isAway(error, settings)) throw error
-        log.tell('warn', `${error.message}${settings.origin} Trying again in ${pauseMs / 1_000} s.`, {
+        log.tell('warn', `${error.message}${settings.origin} Trying again in ${pauseMs / 1_000}s.`, {
           code: error.code,
         })
         await sleep(pauseMs, undefined, { signal }).catch(() => {})

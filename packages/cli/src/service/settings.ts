@@ -15,15 +15,23 @@ import { packageName } from './package-name.ts'
 /** What the options of `start` and `dev` say about the app that runs the jobs. */
 export const SERVICE_FLAGS = {
   ...STORE_FLAGS,
-  app: { type: 'string', value: 'NAME', help: 'Whose jobs these are (default: CRONCE_APP, the nearest package.json)' },
+  app: {
+    type: 'string',
+    value: 'NAME',
+    help: 'App that the jobs belong to (default: CRONCE_APP, the nearest package.json)',
+  },
   deployment: {
     type: 'string',
     value: 'NAME',
-    help: 'The version of the code (default: CRONCE_DEPLOYMENT, or a hash of what is declared)',
+    help: 'Version of the code (default: CRONCE_DEPLOYMENT, or a hash of what is declared)',
   },
-  concurrency: { type: 'string', value: 'N', help: 'Runs at a time on this instance (default 20)' },
-  lease: { type: 'string', value: 'TIME', help: 'How long the others wait for a silent instance (default 15s)' },
-  drain: { type: 'string', value: 'TIME', help: 'How long runs may finish when it is stopped (default 30s)' },
+  concurrency: { type: 'string', value: 'N', help: 'Most runs at a time on this instance (default 20)' },
+  lease: {
+    type: 'string',
+    value: 'TIME',
+    help: 'Silence after which peers take over the runs of an instance (default 15s)',
+  },
+  drain: { type: 'string', value: 'TIME', help: 'Time that runs have to finish on shutdown (default 30s)' },
 } as const satisfies Flags
 
 export interface ServiceSettings {
@@ -89,7 +97,7 @@ async function findJobs(
   if (given !== undefined || named) return loadJobsFile(resolve(io.cwd, given ?? named!))
   const folder = configFile === null ? io.cwd : dirname(configFile)
   if (typeof config.jobs === 'string') return loadJobsFile(resolve(folder, config.jobs))
-  if (config.jobs !== undefined) return readJobs(config.jobs, `jobs in ${configFile}`, folder)
+  if (config.jobs !== undefined) return readJobs(config.jobs, `${configFile} (option jobs)`, folder)
   const usual = JOB_FILES.map((name) => join(folder, name)).find((path) => existsSync(path))
   if (usual !== undefined) return loadJobsFile(usual)
   throw new UsageError(

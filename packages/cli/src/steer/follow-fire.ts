@@ -124,7 +124,7 @@ function runTeller(io: Io, clear: () => void): (run: RunView) => void {
       known = { lines: 0, ended: false }
       told.set(run.token, known)
       const where = run.instance === '' ? 'elsewhere, until its call-back' : `on ${sanitize(run.instance)}`
-      tell(io.paintErr('dim', `${formatUtc(run.startedAt)} run ${run.token} (try ${run.attempt}) ${where}`))
+      tell(io.paintErr('dim', `${formatUtc(run.startedAt)} run ${run.token} (attempt ${run.attempt}) ${where}`))
     }
     for (const { at, level, message } of run.log.slice(known.lines)) {
       const mark =
@@ -146,7 +146,7 @@ function runTeller(io: Io, clear: () => void): (run: RunView) => void {
 function waitingWords(fire: FireView, run: RunView | null, waitedMs: number): string {
   const waited = formatDuration(Math.floor(waitedMs / 1_000) * 1_000)
   if (run === null) return `waiting for an instance to run ${fire.schedule}, ${waited}`
-  if (run.endedAt !== null) return `run ${run.token} ${run.state}; waiting for the next try, ${waited}`
+  if (run.endedAt !== null) return `run ${run.token} ${run.state}; waiting for the next attempt, ${waited}`
   if (run.progress === null) return `${run.state}, ${waited}`
   const { fraction, message } = run.progress
   return `${Math.round(fraction * 100)}%${message === null ? '' : ` ${message}`}, ${waited}`

@@ -9,7 +9,7 @@ import { UsageError } from '../usage-error.ts'
 /** What `schedule put` takes about the schedule itself. */
 export const PUT_FLAGS = {
   job: { type: 'string', value: 'JOB', help: 'The job that it runs' },
-  cron: { type: 'string', value: 'EXPR', help: 'When it is due, as an expression' },
+  cron: { type: 'string', value: 'EXPR', help: 'Cron expression that says when it is due' },
   every: { type: 'string', value: 'TIME', help: 'The interval between two due times, such as 15m' },
   at: { type: 'string', value: 'TIME', help: 'Its only due time: +2h, "tomorrow 09:00", 2027-03-28T01:30Z' },
   tz: {
@@ -17,26 +17,26 @@ export const PUT_FLAGS = {
     value: 'ZONE',
     help: 'Zone of --cron, and of times without an offset: IANA name, UTC, +05:30, or local (default UTC)',
   },
-  input: { type: 'string', value: 'JSON', help: 'What its runs are given; @FILE, or @- for stdin' },
-  start: { type: 'string', value: 'TIME', help: 'It is not due before then' },
-  end: { type: 'string', value: 'TIME', help: 'It is not due from then on' },
+  input: { type: 'string', value: 'JSON', help: 'Input of its runs; @FILE, or @- for stdin' },
+  start: { type: 'string', value: 'TIME', help: 'Not due before this time' },
+  end: { type: 'string', value: 'TIME', help: 'Not due from this time on' },
   fires: { type: 'string', value: 'N', help: 'Finish the schedule after N fires' },
-  tenant: { type: 'string', value: 'NAME', help: 'Whose data it is' },
+  tenant: { type: 'string', value: 'NAME', help: 'Tenant that it belongs to' },
   on: { type: 'string', value: 'LABEL=VALUE', help: 'Only instances with this label run it' },
   overlap: {
     type: 'string',
     value: 'KIND',
     choices: ['skip', 'queue', 'queue-all', 'allow', 'replace'],
-    help: 'While an earlier fire is not over: skip, queue, queue-all, allow, replace',
+    help: 'What to do while an earlier fire has not ended: skip, queue, queue-all, allow, replace',
   },
   misfire: {
     type: 'string',
     value: 'RULE',
     choices: ['skip', 'latest', 'all'],
-    help: 'Of the fires that are noticed late, run: skip (none), latest, all',
+    help: 'Which late fires to run: skip (none), latest, all',
   },
-  retry: { type: 'string', value: 'N', help: 'Further runs after a failed one' },
-  timeout: { type: 'string', value: 'TIME', help: 'How long a run may take' },
+  retry: { type: 'string', value: 'N', help: 'Number of further attempts after a failed run' },
+  timeout: { type: 'string', value: 'TIME', help: 'Longest time that a run may take' },
 } as const satisfies Flags
 
 const TRIGGERS = ['cron', 'every', 'at'] as const

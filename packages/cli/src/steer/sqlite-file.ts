@@ -11,7 +11,7 @@ export function sqliteFile(url: string): string | null {
 
 /** Commands that read or operate do not create a store: opening would create the file, and find it empty. */
 export function demandFile(store: NonNullable<CronceOptions['store']>): void {
-  // What is no name of a file is refused by the library, which says why.
+  // What is not a name of a file is refused by the library, which says why.
   if (typeof store !== 'string' || /^sqlite:(:memory:|sqlite:|file:)/.test(store)) return
   const file = sqliteFile(store)
   if (file === null || existsSync(file)) return

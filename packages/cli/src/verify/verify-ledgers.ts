@@ -43,7 +43,7 @@ export async function verifyLedgers(
   const judged: Judged[] = []
   for (const schedule of names) {
     const subject = await readLedger(client, schedule)
-    // A name that is no schedule, and never was one, is a mistake.
+    // A name that is not a schedule, and never was one, is a mistake.
     if (subject.rule === null && subject.fires.length === 0 && subject.runs.length === 0)
       await client.schedules.get(schedule)
     const verdict = judgeLedger(subject, stretch)

@@ -209,11 +209,11 @@ class Candidate<Tx> implements Election {
       if (!signal.aborted) this.#hasFailed = true
       stepDown.abort()
     }
-    void this.#call(this.#options.onElected, term).catch(failed('onElected'))
+    void this.#call(this.#options.onElected, term).catch(failed('The callback onElected'))
     await over(signal)
     this.#current = null
     this.#isLosing = true
-    const lost = this.#call(this.#options.onLost, term).catch(failed('onLost'))
+    const lost = this.#call(this.#options.onLost, term).catch(failed('The callback onLost'))
     await this.#unlessLonger(handle.started.policy.timeout.graceMs, lost)
     this.#isLosing = false
   }
@@ -223,7 +223,7 @@ class Candidate<Tx> implements Election {
     const over = new AbortController()
     const late = this.#parts.sleep(ms, over.signal).then(() => {
       if (!over.signal.aborted)
-        this.#logger.warn(`onLost of ${this.name} takes longer than ${ms} ms: a peer may already lead.`)
+        this.#logger.warn(`The callback onLost of ${this.name} takes longer than ${ms} ms: a peer may already lead.`)
     })
     await Promise.race([doing, late])
     over.abort()

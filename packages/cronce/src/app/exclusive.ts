@@ -168,7 +168,7 @@ export function rememberExclusiveParts<Tx>(app: object, parts: ExclusiveParts<Tx
   partsOfApps.set(app, parts as ExclusiveParts)
 }
 
-/** `undefined`: it is no app of this library. */
+/** `undefined`: it is not an app of this library. */
 export function exclusivePartsOf(app: object): ExclusiveParts | undefined {
   return partsOfApps.get(app)
 }

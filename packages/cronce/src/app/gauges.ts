@@ -19,7 +19,7 @@ export function rememberGauges(app: object, gauges: Gauges): void {
   Object.assign(app, { [GAUGES]: gauges })
 }
 
-/** `undefined`: it is no app of this library. */
+/** `undefined`: it is not an app of this library. */
 export function gaugesOf(app: object): Gauges | undefined {
   return (app as { readonly [GAUGES]?: Gauges })[GAUGES]
 }

@@ -82,6 +82,6 @@ function authMissing(): CronceError {
 
 function authInvalid(): CronceError {
   return new CronceError('FIRE_AUTH_INVALID', 'The request has no bearer token that is known here.', {
-    hint: 'Send the header: Authorization: Bearer <token>',
+    hint: 'Send the header Authorization: Bearer TOKEN.',
   })
 }

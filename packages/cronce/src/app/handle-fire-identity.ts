@@ -78,10 +78,10 @@ function readContent(headers: ReadonlyMap<string, string>, body: Uint8Array): Re
   try {
     content = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (cause) {
-    throw bodyInvalid('no JSON', cause)
+    throw bodyInvalid('not JSON', cause)
   }
   if (isRecord(content)) return content
-  throw bodyInvalid('no object')
+  throw bodyInvalid('not an object')
 }
 
 /** Reads a body that names a schedule or has only names of ours. Any other body is the caller's payload. */
@@ -103,7 +103,7 @@ function fromHeaders(headers: ReadonlyMap<string, string>): Found {
     const value = headers.get(name)
     const decoded = value === undefined ? undefined : decodeHeader(value)
     if (decoded !== null) return decoded
-    throw new CronceError('OPTION_INVALID', `The header ${name} is no percent-encoded text.`, {
+    throw new CronceError('OPTION_INVALID', `The header ${name} is not a percent-encoded text.`, {
       hint: 'Encode it as encodeURIComponent does, or send it in the body.',
     })
   }

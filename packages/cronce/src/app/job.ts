@@ -93,7 +93,7 @@ export interface DeclaredJob<Tx> {
   /** Hold for the job's other schedules where they say nothing. */
   readonly defaults: PolicyOptions
   readonly handler: Handler<unknown, Tx>
-  /** It is no function of this process. */
+  /** It is not a function of this process. */
   readonly isTarget: boolean
   readonly retryIf: (error: unknown) => boolean
 }

@@ -115,8 +115,9 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
   'schedule.returned': (event) => `${event.schedule} is declared again. It was retired since ${iso(event.retiredAt)}.`,
   'schedule.contested': contested,
   'deployment.disjoint': ({ other, app, jobs }) =>
-    `${processText(other)} runs the same app ${JSON.stringify(app)} with other jobs (${few(jobs)}). ${ANOTHER_PROGRAM}`,
-  'schedule.paused': (event) => (event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? ''}` : null),
+    `Another process runs the same app ${JSON.stringify(app)} with other jobs (${few(jobs)}): ${processText(other)}. ${ANOTHER_PROGRAM}`,
+  'schedule.paused': (event) =>
+    event.author === 'cronce' ? `${event.schedule} is paused: ${event.note ?? 'no reason is on record.'}` : null,
   'store.failed': (event) => `The store failed (${event.operation}): ${event.error.message}`,
   'store.recovered': () => 'The store answers again.',
   'store.rolledBack': rolledBack,

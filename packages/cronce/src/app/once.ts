@@ -271,7 +271,7 @@ function resultLost(key: string): CronceError {
 
 function readWork(work: unknown): () => unknown {
   if (typeof work === 'function') return work as () => unknown
-  throw new CronceError('HANDLER_MISSING', 'once needs a function: what is done once.', {
+  throw new CronceError('HANDLER_MISSING', 'The work of once() must be a function.', {
     hint: "Write app.once('order:42:email', () => send()).",
   })
 }

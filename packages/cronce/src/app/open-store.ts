@@ -44,7 +44,7 @@ function byUrl(url: string): StoreSource {
   }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // Nothing of the rest: it may hold a password.
-  throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme === undefined ? 'this text' : scheme}`, {
+  throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme ?? 'this text'}.`, {
     hint: urlMeant(url) ?? "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
   })
 }

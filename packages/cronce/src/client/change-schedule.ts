@@ -132,7 +132,7 @@ export async function scheduleNotFound<Tx>({ store }: ClientParts<Tx>, id: strin
     const message = `There is no schedule ${JSON.stringify(id)}; there is ${task}.`
     return new CronceError('SCHEDULE_NOT_FOUND', message, { hint: `Write ${task}: it is a task of node-cron.` })
   }
-  // Most slips are not in the first two characters. By code points: half a character is no prefix.
+  // Most slips are not in the first two characters. By code points: half a character is not a prefix.
   const prefix = [...id].slice(0, 2).join('')
   const query = { prefix, limit: CANDIDATES, after: null }
   const { items } = await readStore('list schedules', () => store.listSchedules(query))

@@ -32,8 +32,8 @@ function say(hint: string): Hint {
 /** Where the other name also counts the first run. */
 const runsInAll: Hint = (value) =>
   typeof value === 'number' && value >= 1
-    ? `retry counts the runs after a failed first one. For ${value} runs in all write retry: ${value - 1}.`
-    : 'retry counts the runs after a failed first one. Write retry: 2 for 3 runs in all.'
+    ? `The option retry counts the runs after a failed first one. For ${value} runs in all write retry: ${value - 1}.`
+    : 'The option retry counts the runs after a failed first one. Write retry: 2 for 3 runs in all.'
 
 const noOverlap: Hint = (value) =>
   value === false || value === 'false'

@@ -24,7 +24,7 @@ export function readOwnName(what: string, value: unknown): string {
     'NAME_RESERVED',
     `${show(value)} can't be the name of ${withArticle(what)}: cronce uses it itself.`,
     {
-      hint: `Use a name that does not begin with ${RESERVED_PREFIX}`,
+      hint: `Use a name that does not begin with "${RESERVED_PREFIX}".`,
     },
   )
 }

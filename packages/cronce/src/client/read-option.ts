@@ -111,7 +111,7 @@ export function readInstant(path: string, value: unknown): number {
   }
 }
 
-/** `2027-01-01T12:00:00Z` for `2027-01-01 12:00`; the first of a year for what is no date. */
+/** `2027-01-01T12:00:00Z` for `2027-01-01 12:00`; the first of a year for what is not a date. */
 function instantMeant(value: unknown): string {
   const sample = '2027-01-01T00:00:00Z'
   const written = typeof value === 'string' ? LOOSE_INSTANT.exec(value) : null

@@ -86,7 +86,10 @@ function readOverlap(value: unknown): OverlapPolicy {
     return { kind, limit: readInteger('overlap.limit', limit, { min: 1, max: LIMITS.openFires }) }
   }
   if (limit === undefined) return { kind, limit: 1 }
-  throw optionConflict(`overlap.limit means nothing when overlap.kind is ${kind}.`, 'Use it with allow or queue-all.')
+  throw optionConflict(
+    `The option overlap.limit has no effect when overlap.kind is ${kind}.`,
+    'Use it with allow or queue-all.',
+  )
 }
 
 function readMisfire(value: unknown): MisfirePolicy {
@@ -108,7 +111,7 @@ function readMisfire(value: unknown): MisfirePolicy {
   }
   if (policy.graceMs <= policy.windowMs) return policy
   throw optionConflict(
-    'misfire.grace is longer than misfire.window: what is on time would be too late.',
+    'The option misfire.grace is longer than misfire.window: a fire on time would be too late.',
     'Make misfire.window at least as long as misfire.grace.',
   )
 }
@@ -145,7 +148,7 @@ function readBackoff(value: unknown): Pick<RetryPolicy, 'baseMs' | 'factor' | 'c
   const capMs = cap === undefined ? Math.max(defaultCap, baseMs) : readDuration('retry.backoff.cap', cap, week)
   if (capMs < baseMs) {
     throw optionConflict(
-      'retry.backoff.cap is shorter than retry.backoff.base.',
+      'The option retry.backoff.cap is shorter than retry.backoff.base.',
       'Make the cap at least as long as the first delay.',
     )
   }
@@ -229,7 +232,7 @@ function readLimits({ concurrency, group }: Fields): LimitPolicy {
 function demandSingleStart({ guarantee, retry }: Policy): void {
   if (guarantee !== 'at-most-once' || retry.attempts === 0) return
   throw optionConflict(
-    "retry contradicts guarantee: 'at-most-once', which never starts a fire twice.",
+    "The option retry contradicts guarantee: 'at-most-once', which never starts a fire twice.",
     "Leave out retry, or use guarantee: 'at-least-once' with an idempotent handler.",
   )
 }

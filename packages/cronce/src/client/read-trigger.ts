@@ -97,7 +97,7 @@ function parse(name: string, expression: string, options: CronOptions): ReturnTy
   }
 }
 
-/** What is no expression may be another trigger. */
+/** What is not an expression may be another trigger. */
 function otherTrigger(text: string): string | null {
   if (text.length > 64) return null
   if (/^(annually|yearly|monthly|weekly|daily|hourly|midnight)$/i.test(text))

@@ -20,7 +20,7 @@ export function describeError(error: unknown): ErrorRecord {
       stack: cut(stackOf(error), LIMITS.stack),
     }
   } catch {
-    return { name: 'Error', message: 'An error that can not be read.', code: null, stack: null }
+    return { name: 'Error', message: 'The error cannot be read.', code: null, stack: null }
   }
 }
 
@@ -71,7 +71,7 @@ function relatedTo(error: Error): Related[] {
   return [...causes, ...containedIn(error).map((inner) => ({ relation: 'contains', error: inner }) as const)]
 }
 
-/** By its name, too: an error from another realm is no instance of this one's class. */
+/** By its name, too: an error from another realm is not an instance of this one's class. */
 function containedIn(error: Error): readonly unknown[] {
   if (!(error instanceof AggregateError) && error.name !== 'AggregateError') return []
   const { errors } = error as { errors?: unknown }

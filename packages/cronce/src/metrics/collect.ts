@@ -40,7 +40,7 @@ const OTHER = 'other'
 export function collect(app: Pick<Cronce, 'on'>, sink: Sink, maxJobs: number): Collected {
   const gauges = gaugesOf(app)
   if (gauges === undefined) {
-    throw new CronceError('OPTION_INVALID', 'What is to be measured is no app.', {
+    throw new CronceError('OPTION_INVALID', 'The value to measure is not an app.', {
       hint: 'Pass what cronce() returned: metrics(app). Of a connection, @cronce/server exports /metrics/fleet.',
     })
   }

@@ -31,7 +31,7 @@ export function cut(text: string, max: number): string {
   if (text.length <= max) return text
   let end = Math.max(0, max - MARK.length)
   const last = text.charCodeAt(end - 1)
-  // A high surrogate without its other half is no text.
+  // A high surrogate without its other half is not a text.
   if (last >= 0xd800 && last <= 0xdbff) end--
   return (text.slice(0, end) + MARK).slice(0, max)
 }

@@ -248,7 +248,7 @@ class SlotCoordinator implements Coordinator {
     this.#declared.add(name)
   }
 
-  /** That nothing is begun any more is no error: another process runs the slot. */
+  /** That nothing is begun any more is not an error: another process runs the slot. */
   #isStopping(): boolean {
     if (this.#isClosed) return true
     try {

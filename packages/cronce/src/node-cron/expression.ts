@@ -31,7 +31,7 @@ interface Field {
   /** The highest value, and the highest that a range or a star comes to. */
   readonly max: number
   readonly rangeMax: number
-  /** Whether it may stand there although it is no number. */
+  /** Whether it may stand there although it is not a number. */
   readonly isSpecial: (value: string) => boolean
 }
 
@@ -142,7 +142,7 @@ function withoutNames(text: string, names: readonly string[], first: number): st
   )
 }
 
-/** `null`: it is no range. One that goes down goes around. */
+/** `null`: it is not a range. One that goes down goes around. */
 function rangeOf(part: string, { min, rangeMax }: Field): number[] | null {
   const [, from, to, every = '1'] = /^(\d+)-(\d+)(?:\/(\d+))?$/.exec(part) ?? []
   if (from === undefined || to === undefined) return null

@@ -67,7 +67,8 @@ function readCompletion(text: string): Completion {
   if (unknown !== undefined) throw invalid(`There is no field ${JSON.stringify(unknown.slice(0, 60))}.`)
   if (outcome !== 'succeeded' && outcome !== 'failed') throw invalid('The outcome must be succeeded or failed.')
   if (error !== undefined && typeof error !== 'string') throw invalid('The error must be a text.')
-  if (retryable !== undefined && typeof retryable !== 'boolean') throw invalid('retryable must be true or false.')
+  if (retryable !== undefined && typeof retryable !== 'boolean')
+    throw invalid('The field retryable must be true or false.')
   if (outcome === 'succeeded' && (error !== undefined || retryable !== undefined)) {
     throw invalid('What has succeeded has no error, and is not to be run again.')
   }
@@ -79,9 +80,9 @@ function readObject(text: string): Readonly<Record<string, unknown>> {
   try {
     read = JSON.parse(text)
   } catch {
-    throw invalid('The body is no JSON.')
+    throw invalid('The body is not JSON.')
   }
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw invalid('The body is no object.')
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw invalid('The body is not an object.')
   return read as Readonly<Record<string, unknown>>
 }
 

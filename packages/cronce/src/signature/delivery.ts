@@ -62,12 +62,12 @@ function readDelivery({ headers, body }: VerifiedRequest): Delivery {
     const value = headers.get(name)
     const decoded = value === undefined || value === '' ? null : decodeHeader(value)
     if (decoded === null)
-      throw signatureInvalid(`It was signed with the secret, but is no delivery: ${name} is missing.`)
+      throw signatureInvalid(`It was signed with the secret, but is not a delivery: ${name} is missing.`)
     return decoded
   }
   const instant = (name: string): number => {
     const at = Date.parse(text(name))
-    if (Number.isNaN(at)) throw signatureInvalid(`It was signed with the secret, but ${name} is no instant.`)
+    if (Number.isNaN(at)) throw signatureInvalid(`It was signed with the secret, but ${name} is not an instant.`)
     return at
   }
   return {

@@ -19,7 +19,7 @@ export function readCursor<const Kinds extends readonly Kind[]>(cursor: string, 
     Array.isArray(place) && place.length === kinds.length && kinds.every((kind, index) => typeof place[index] === kind)
   if (isOurs) return place as unknown as Place<Kinds>
   // The store did not fail: it was asked for nothing.
-  throw new StoreError('CURSOR_INVALID', `This is no cursor of a list: ${cursor.slice(0, 100)}`, {
+  throw new StoreError('CURSOR_INVALID', `The cursor does not belong to this list: ${cursor.slice(0, 100)}`, {
     hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
   })
 }

@@ -152,7 +152,7 @@ function refusedMacro(rest: Rest, end: number, dialect: string): CronError {
   return refused(rest, end, dialect, 'Write the fields it stands for, or use the default dialect.')
 }
 
-/** What stands from the start of the rest to `end` is no part of the dialect. */
+/** What stands from the start of the rest to `end` is not part of the dialect. */
 function refused(rest: Rest, end: number, dialect: string, hint: string): CronError {
   const { text: expression, start: position } = rest
   const message = `${clip(expression.slice(position, end))} is not part of the ${dialect} dialect.`

@@ -117,6 +117,6 @@ function strangeCharacter(position: number): CronError {
   const char = String.fromCodePoint(expression.codePointAt(position)!)
   const message = `Unexpected ${JSON.stringify(char)}, in ${hints.quote(expression)}.`
   const expected = 'fields separated by spaces or tabs'
-  const hint = hints.character(char, '')
+  const hint = hints.character(char, '') ?? 'Separate fields with spaces or tabs.'
   return new CronError('CHARACTER_UNEXPECTED', message, { expression, position, length: char.length, expected, hint })
 }

@@ -67,7 +67,7 @@ function groupOf(options: CronOptions): Group {
 }
 
 function addGroup(groups: Map<string, Group>, key: string, options: ResolvedCronOptions): Group {
-  // First, so that a name that is no zone leaves no trace.
+  // First, so that a name that is not a zone leaves no trace.
   zoneOf(options.tz, { expression: options.tz, position: 0 })
   makeRoom()
   const group = makeGroup(options)

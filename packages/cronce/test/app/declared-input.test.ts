@@ -21,7 +21,7 @@ test('a job with a trigger and an input that its schema refuses is refused when 
     },
   )
   assert.throws(
-    // @ts-expect-error a number is no text
+    // @ts-expect-error a number is not a text
     () => newApp().job('billing', { every: '1h', schema: Customer, input: { customer: 5 } }, () => {}),
     /The input of job "billing" does not fit its schema: customer: /,
   )

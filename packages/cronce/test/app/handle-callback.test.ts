@@ -104,7 +104,7 @@ async function callBack(
 }
 
 for (const name of ['memory', 'SQLite']) {
-  test(`on ${name}, a run whose endpoint answered 202 stays open until that calls back, and the same again is no error`, async (context) => {
+  test(`on ${name}, a run whose endpoint answered 202 stays open until that calls back, and the same again is not an error`, async (context) => {
     const store = name === 'memory' ? 'memory:' : `sqlite:${join(folder, 'cronce.db')}`
     const { app, next, event, trigger } = await bench(context, { store })
     const parked = event('run.parked')

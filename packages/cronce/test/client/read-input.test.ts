@@ -12,7 +12,7 @@ test('an input is what was written, as a copy', () => {
   assert.deepEqual(readInput(bare), { a: 1 })
 })
 
-test('an object that appears twice is no cycle', () => {
+test('an object that appears twice is not a cycle', () => {
   const shared = { a: 1 }
   assert.deepEqual(readInput([shared, shared]), [shared, shared])
 })

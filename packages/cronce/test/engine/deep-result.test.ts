@@ -78,7 +78,7 @@ test('a step or a key whose result is nested too deep is done, and whoever did i
   fleet.end()
 })
 
-test('a message of a progress that is no text is kept as its text', async () => {
+test('a message of a progress that is not a text is kept as its text', async () => {
   const { fleet } = await handledBy((run) => run.progress(0.5, [['deep']] as unknown as string))
   const { items } = await fleet.operator.runs.list()
   assert.equal(items[0]!.progress?.message, 'deep')

@@ -205,7 +205,7 @@ export async function createFleet({
     },
     async advance(duration) {
       const ms = parseDuration(duration)
-      if (ms === null) throw new Error(`${duration} is no duration.`)
+      if (ms === null) throw new Error(`${duration} is not a duration.`)
       await world.advance(ms)
     },
     outage(fault) {

@@ -51,7 +51,7 @@ for (const kind of ['applied-then-throws', 'answer-lost'] as const) {
   })
 }
 
-test('an answer about a run that was cancelled meanwhile, lost, is no fencing', async () => {
+test('an answer about a run that was cancelled meanwhile, lost, is not a fencing', async () => {
   const fleet = await createFleet()
   const member = await fleet.add((app, { clock }) =>
     app.job('bill', '1 0 * * *', async (run) => {

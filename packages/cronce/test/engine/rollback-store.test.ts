@@ -103,7 +103,7 @@ test('whoever had something acknowledged that is gone is told so in every beat o
   assert.equal((await store.beat(beat('one'))).lost, false)
 })
 
-test('other data is no failover unless the store was made to lose writes', async () => {
+test('other data is not a failover unless the store was made to lose writes', async () => {
   const { fail, claimed } = await bench({ losesWrites: false })
   fail()
   assert.equal(await claimed(), 'applied')

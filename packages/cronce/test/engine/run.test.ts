@@ -406,7 +406,7 @@ test('what a handler tells after its end is not kept, and costs nothing', async 
   fleet.end()
 })
 
-test('a result that can not even say why it is no JSON ends its run all the same', async () => {
+test('a result that can not even say why it is not JSON ends its run all the same', async () => {
   const fleet = await createFleet()
   await fleet.add((app) =>
     app.job('bill', '1 0 * * *', () => ({

@@ -40,7 +40,7 @@ const CHANGED: Readonly<Record<string, readonly [value: unknown, message: RegExp
   infinity: [[Number.POSITIVE_INFINITY], /the result\[0\] is Infinity\./],
   'undefined in an array': [[1, undefined], /the result\[1\] is undefined\./],
   'a method': [{ id: 1, refund() {} }, /the result\.refund is a function\./],
-  'a function': [() => 1, /a function is no JSON/],
+  'a function': [() => 1, /a function is not JSON/],
   'a bigint': [{ cents: 5n }, /BigInt/],
   'minus zero': [{ change: -0 }, /the result\.change is -0\./],
   'an object with a symbol as key': [{ line: { [Symbol('id')]: 1 } }, /the result\.line has the key Symbol\(id\)\./],

@@ -60,7 +60,7 @@ test('an answer that was under way while the machine was asleep confirms nothing
   assert.ok(stamp !== null && Math.abs(stamp.at - shown(state.mono)) <= 10, JSON.stringify(stamp))
 })
 
-test('a slow answer is no proof that a clock is wrong: only the offset that is certain counts', () => {
+test('a slow answer is not proof that a clock is wrong: only the offset that is certain counts', () => {
   const { state, time, answer } = bench()
   answer(0, 1_000)
   assert.equal(time.wallOffsetMs(), 0)

@@ -113,7 +113,7 @@ for (const [code, together] of [
       items.map(({ state, result }) => [state, result]),
       [['succeeded', 'POISON']],
     )
-    // What fails for all is no reason to write one by one.
+    // What fails for all is not a reason to write one by one.
     assert.equal(writes === 1, together, `${writes} writes`)
     fleet.end()
   })

@@ -100,7 +100,10 @@ test('an app that is measured makes no event for a plain success, and after stop
 })
 
 test('what can not be measured, and options that there are not, are refused', () => {
-  assert.throws(() => metrics({} as never), { code: 'OPTION_INVALID', message: 'What is to be measured is no app.' })
+  assert.throws(() => metrics({} as never), {
+    code: 'OPTION_INVALID',
+    message: 'The value to measure is not an app.',
+  })
   const app = cronce({ store: 'memory:', logger: false })
   assert.throws(() => metrics(app, { maxJob: 3 } as never), { code: 'OPTION_UNKNOWN', hint: /maxJobs/ })
   assert.throws(() => metrics(app, { maxJobs: 0 }), { code: 'OPTION_INVALID' })

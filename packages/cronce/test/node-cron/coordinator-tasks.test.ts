@@ -161,7 +161,7 @@ test('what runs when the app stops may end, and is on record; what comes then is
   assert.equal(await skipped.promise, 'not-elected')
 })
 
-test('a coordinator with a store of its own is no deployment of an app of the user, whatever that is called', async (context) => {
+test('a coordinator with a store of its own is not a deployment of an app of the user, whatever that is called', async (context) => {
   const store = memory()
   const app = cronce({ store, app: 'node-cron', logger: false, signals: false }).job('yearly', '0 0 1 1 *', () => {})
   await app.start()

@@ -158,7 +158,7 @@ test('an operator activates a deployment that is live, until an id appears for t
   const fleet = new Fleet().start('v1').start('v2').activate('v1')
   assert.deepEqual([fleet.of('v1').number, fleet.definer(), fleet.app?.activated], [3, 'v1', 'v1'])
   fleet.end('v2').lose('v2').start('v2')
-  assert.deepEqual([fleet.definer(), fleet.app?.activated], ['v1', 'v1'], 'v2 is no new id')
+  assert.deepEqual([fleet.definer(), fleet.app?.activated], ['v1', 'v1'], 'v2 is not a new id')
   fleet.start('v3')
   assert.deepEqual([fleet.definer(), fleet.app?.activated], ['v3', null])
   fleet.end('v1')

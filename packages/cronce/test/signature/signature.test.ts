@@ -171,7 +171,7 @@ test('names in any script travel in headers, and come back as they were', async 
   }
 })
 
-test('what was signed but is no delivery is not taken for one', async () => {
+test('what was signed but is not a delivery is not taken for one', async () => {
   const headers = await sign({ body: BODY }, { secret: SECRET, now: NOW })
   await refusedWith('SIGNATURE_INVALID', verify({ headers, body: BODY }, OPTIONS))
   assert.equal((await verifySignature({ headers, body: BODY }, OPTIONS)).body.length, BODY.length)

@@ -81,7 +81,7 @@ describe('what the server says', { concurrency: 4 }, () => {
     await withEach(linkEach(context, server.url), async ({ link, key }) => {
       for (const lua of halves) assertFault(await failure(link.run(scriptOf(lua), key, [])), 'STORE_FAILED', false)
       assert.equal(await link.run(COUNT, key, []), String(halves.length + 1))
-      assertFault(await failure(link.run(scriptOf('this is no Lua'), key, [])), 'STORE_FAILED', true)
+      assertFault(await failure(link.run(scriptOf('this is not Lua'), key, [])), 'STORE_FAILED', true)
       assertFault(await failure(link.command(key, ['NOSUCHCOMMAND'])), 'STORE_FAILED', true)
     })
   })

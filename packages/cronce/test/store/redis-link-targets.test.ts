@@ -106,7 +106,7 @@ describe('what a link is opened by', { concurrency: 4 }, () => {
     assert.equal(nameOf(new Redis(sentinels)), 'redis://primary (by sentinels)')
   })
 
-  test('what is no client is refused', () => {
+  test('what is not a client is refused', () => {
     const nothing = [null, {}, new Map(), { duplicate() {}, sendCommand() {} }]
     const sentinel = createSentinel({ name: 'primary', sentinelRootNodes: [{ host: 'h', port: 1 }] })
     for (const target of [...nothing, sentinel]) {

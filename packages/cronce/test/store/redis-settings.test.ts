@@ -90,7 +90,7 @@ test('options that make no sense are refused', () => {
     [{ timeoutMs: 1 }, /timeoutMs/],
     [{ wait: { replicas: 0, timeout: 100 } }, /wait/],
     [{ wait: { replicas: 1, timeout: 5_000 } }, /wait\.timeout/],
-    [{ waits: true } as RedisOptions, /"waits" is no option/],
+    [{ waits: true } as RedisOptions, /"waits" is not an option/],
   ]
   for (const [options, message] of refused) {
     assert.throws(() => redis('redis://localhost', options), { code: 'STORE_OPTIONS_INVALID', message })

@@ -222,7 +222,7 @@ describe('what the file is', () => {
     assert.deepEqual(warnings, ['STORE_MACHINE_CHANGED'])
   })
 
-  test('what is no database is said to be corrupt, with the cause', async (context) => {
+  test('what is not a database is said to be corrupt, with the cause', async (context) => {
     const file = join(await tempFolder(context), 'text.db')
     await writeFile(file, 'Dear diary, this is not a database at all. '.repeat(100))
     await assert.rejects(openStore(file), (error: Error & { code?: string; hint?: string }) => {
@@ -375,7 +375,7 @@ describe('tables', () => {
 })
 
 describe('options', () => {
-  test('what is no plain file is refused', () => {
+  test('what is not a plain file is refused', () => {
     const invalid = { code: 'STORE_OPTIONS_INVALID' }
     for (const file of ['', ':memory:', 'file:store.db', 'sqlite:store.db', 'a\0b']) {
       assert.throws(() => sqlite(file), invalid, file)

@@ -168,7 +168,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.deepEqual(await codeOf('none'), ['HANDLER_MISSING', 1])
     })
 
-    test('ends with its handler, and what is no JSON is cut from its result', async (context) => {
+    test('ends with its handler, and what is not JSON is cut from its result', async (context) => {
       const app = openApp(context)
       app.job('linger', { ...options, input: input('linger') })
       app.job('circle', { ...options, input: input('circle') })

@@ -33,7 +33,7 @@ test('nobody can move the fires of somebody else who has the same expression', (
   assert.throws(() => Object.assign(yearly.rare!, { years: null }), TypeError)
 })
 
-test('a property that somebody added to all objects is no option', () => {
+test('a property that somebody added to all objects is not an option', () => {
   Object.defineProperty(Object.prototype, 'polluted', { value: 1, enumerable: true, configurable: true })
   try {
     assert.equal(cron('6 3 * * *', { tz: 'Asia/Tokyo' }).kind, 'cron')

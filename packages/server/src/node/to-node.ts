@@ -61,7 +61,7 @@ async function answer(
     const known = error instanceof Error && 'code' in error && 'headers' in error
     const refusal = known
       ? error
-      : refuse('REQUEST_INVALID', 'This is no request that can be answered.', 'Send one as RFC 9110 has it.')
+      : refuse('REQUEST_INVALID', 'The request is malformed.', 'Send a request that follows RFC 9110.')
     return toResponse(answerError(refusal, { error: () => {} }))
   }
   return handler(request)

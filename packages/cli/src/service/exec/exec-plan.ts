@@ -11,7 +11,7 @@ export const EXEC_FLAGS = {
   name: {
     type: 'string',
     value: 'NAME',
-    help: 'Of the job: calls with the same name on the same store share its fires',
+    help: 'Name of the job: calls with the same name on the same store share its fires',
   },
   due: {
     type: 'string',
@@ -29,31 +29,35 @@ export const EXEC_FLAGS = {
     value: 'ZONE',
     help: 'The zone of --cron and --expect (default: CRON_TZ, or the zone of this machine, as for cron itself)',
   },
-  tolerance: { type: 'string', value: 'TIME', help: 'With --due auto: so far away it may be (default 60s)' },
-  wait: { type: 'boolean', help: 'Stand by while another one runs it, and take over if that one dies' },
-  timeout: { type: 'string', value: 'TIME', help: 'End the command after so long (default: never)' },
+  tolerance: {
+    type: 'string',
+    value: 'TIME',
+    help: 'With --due auto: longest distance to the nearest instant (default 60s)',
+  },
+  wait: { type: 'boolean', help: 'Stand by while another host runs it, and take over if that host dies' },
+  timeout: { type: 'string', value: 'TIME', help: 'End the command after this time (default: never)' },
   grace: {
     type: 'string',
     value: 'TIME',
-    help: 'How long it may take to end by itself before it is killed (default 10s)',
+    help: 'Time to end by itself before it is killed (default 10s)',
   },
-  retry: { type: 'string', value: 'N', help: 'Further runs if it fails (default 0)' },
+  retry: { type: 'string', value: 'N', help: 'Number of further attempts if it fails (default 0)' },
   guarantee: {
     type: 'string',
     value: 'KIND',
     choices: ['at-least-once', 'at-most-once'],
-    help: 'at-least-once (default): run again if its host dies; at-most-once: never started twice',
+    help: 'What happens if its host dies: at-least-once (default) runs it again, at-most-once never starts it twice',
   },
   overlap: {
     type: 'string',
     value: 'KIND',
     choices: ['skip', 'queue', 'allow'],
-    help: 'While an earlier fire is not over: skip (default), queue, allow',
+    help: 'What to do while an earlier fire has not ended: skip (default), queue, allow',
   },
-  lease: { type: 'string', value: 'TIME', help: 'How long the others wait for a silent host (default 15s)' },
+  lease: { type: 'string', value: 'TIME', help: 'Silence after which other hosts take over (default 15s)' },
   ...STORE_FLAGS,
-  quiet: { type: 'boolean', help: 'Say nothing of fires that others run' },
-  verbose: { type: 'boolean', help: 'Tell also what the library warns of' },
+  quiet: { type: 'boolean', help: 'Print nothing about fires that other hosts run' },
+  verbose: { type: 'boolean', help: 'Print warnings of the library, too' },
 } as const satisfies Flags
 
 /** What is to be run, and when it is due, as asked for. */

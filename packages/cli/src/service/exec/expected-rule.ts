@@ -2,7 +2,7 @@ import type { ScheduleView } from 'cronce'
 import { CronceError, trigger as makeTrigger, type TriggerData } from 'cronce/cron'
 import { EXPECTED_RULE, isOfExec, SLOT_JOB } from 'cronce/internal'
 
-/** Whether an input is only the note of a rule, which is no business of the command. */
+/** Whether an input is only the note of a rule, which the command does not get. */
 export function isExpectedInput(input: unknown): boolean {
   return typeof input === 'object' && input !== null && Object.hasOwn(input, EXPECTED_RULE)
 }

@@ -18,7 +18,7 @@ export async function inTime<Value>(ms: number, doing: Promise<Value>, signal: A
 }
 
 function silent(ms: number): CronceError {
-  return new CronceError('STORE_SILENT', `The store gave no answer within ${ms / 1_000} s.`, {
+  return new CronceError('STORE_SILENT', `The store gave no answer within ${ms / 1_000}s.`, {
     hint: 'Look whether it is there, and what it is busy with.',
   })
 }

@@ -45,7 +45,7 @@ export async function awaitLeftovers(parts: LeftoverParts, schedule: ScheduleVie
   if (holder !== null) {
     const where = `${holder.host} (process ${holder.pid})`
     say(
-      `${where}, which runs ${name}, is silent: if it is gone, what it left is run here. Waiting for up to ${longestMs / 1_000} s.`,
+      `${where}, which runs ${name}, is silent: if it is gone, what it left is run here. Waiting for up to ${longestMs / 1_000}s.`,
     )
   }
   while (holder !== null && goesOn() && performance.now() < giveUpAt) {

@@ -49,7 +49,7 @@ function lastOtherName(
   return last === own ? undefined : last
 }
 
-/** The name that an old name went on as, if that is no name of the declared job. */
+/** The name that an old name went on as, if that is not a name of the declared job. */
 function jobAfter(
   old: ScheduleState,
   { id, otherNames }: Wish,

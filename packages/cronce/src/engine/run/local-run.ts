@@ -96,7 +96,7 @@ const ABORTS: Record<AbortReason, readonly [code: ErrorCode, message: string]> =
   'cancelled-by-operator': ['RUN_CANCELLED', 'An operator cancelled the run.'],
   replaced: ['RUN_REPLACED', 'A newer fire takes the place of this one.'],
   stopping: ['RUN_STOPPED', 'The instance stops; the fire will be run by another one.'],
-  'lease-lost': ['LEASE_LOST', 'The lease can not be trusted any more: another instance may run this fire.'],
+  'lease-lost': ['LEASE_LOST', 'The lease can no longer be trusted: another instance may run this fire.'],
   fenced: ['RUN_FENCED', 'The run was overtaken: its token is no longer current.'],
 }
 

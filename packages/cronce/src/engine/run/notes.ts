@@ -14,7 +14,7 @@ interface Notes {
   size: number
   cut: boolean
   dirty: boolean
-  /** Whether the log says that a percentage is no fraction. */
+  /** Whether the log says that a percentage is not a fraction. */
   warned: boolean
 }
 

@@ -74,7 +74,7 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
 function leaseOf(core: Core, run: LocalRun): RunLease {
   return {
     left: () => core.lease.left(),
-    // What an instance renews that was declared dead and goes on as another is no lease of this run.
+    // What an instance renews that was declared dead and goes on as another is not a lease of this run.
     onChange: (tell) => core.lease.onChange(() => (core.fleet.instance === run.instance ? tell() : undefined)),
     lost: () => run.abort('lease-lost', 'What it ran was ended, since no news of the lease came in time.'),
   }

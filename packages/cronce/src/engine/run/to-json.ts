@@ -64,7 +64,7 @@ export function toJson(value: unknown, limit: number): JsonResult {
   if (value === undefined || value === null) return { kind: 'json', json: null }
   try {
     const text = JSON.stringify(value)
-    if (text === undefined) return { kind: 'problem', problem: `a ${typeof value} is no JSON` }
+    if (text === undefined) return { kind: 'problem', problem: `a ${typeof value} is not JSON` }
     if (text.length > limit)
       return { kind: 'problem', problem: `it has ${text.length} characters, at most ${limit} are kept` }
     if (isDeeper(text, LIMITS.depth))

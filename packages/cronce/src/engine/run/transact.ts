@@ -93,7 +93,7 @@ async function commit<Tx, Value>(
       return watched(work, tx, doing, deadline.resume)
     },
     settle(state, now, value) {
-      // A jump of the wall clock is no reason to wait here: this transaction has read the run's state itself.
+      // A jump of the wall clock is not a reason to wait here: this transaction has read the run's state itself.
       const isWanted = !doing.over && core.lease.trusted()
       const decision = isWanted
         ? settle(state, succeeded(run, value), core.context({ now, epoch: core.parts.store.info.epoch }))

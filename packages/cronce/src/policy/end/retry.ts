@@ -5,7 +5,7 @@ import type { RunningFire } from '../records.ts'
 /** How long to wait after this number of failures. Jitter only shortens the wait: the cap is a promise. */
 export function backoffMs(policy: RetryPolicy, failures: number, random: number): number {
   const grown = policy.baseMs * policy.factor ** (failures - 1)
-  // Zero times infinity is no number; a delay of nothing stays nothing.
+  // Zero times infinity is not a number; a delay of nothing stays nothing.
   const delay = Number.isNaN(grown) ? 0 : Math.min(policy.capMs, grown)
   return Math.max(0, Math.round(delay * (1 - policy.jitter * random)))
 }

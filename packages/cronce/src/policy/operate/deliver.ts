@@ -81,7 +81,7 @@ function refuse(state: ScheduleState, dueAt: Instant, now: Instant): Refusal | n
   const due = new Date(dueAt).toISOString()
   if (state.retiredAt !== null) return refuseRetired(state)
   if (definition.trigger !== null && seriesOf(id, definition).next(dueAt - 1) !== dueAt) {
-    const message = `${due} is no instant of the schedule ${id}.`
+    const message = `${due} is not an instant of the schedule ${id}.`
     return { refused: 'INSTANT_UNKNOWN', message, hint: 'Deliver its instants, or to a schedule without a trigger.' }
   }
   if (dueAt > now + AHEAD_MS) {

@@ -37,7 +37,7 @@ export interface FireEntry extends FireKey {
   readonly lines: HistoryRecord[]
   /** As it is in the state of its schedule; `null`: it is not open. */
   open: OpenFire | null
-  /** `stepKeyText` of each. Most fires have none, and a set is no small thing. */
+  /** `stepKeyText` of each. Most fires have none, and a set is not a small thing. */
   steps: Set<string> | null
   /** Whether it is among the fires of all schedules, and among the ranges. */
   isListed: boolean

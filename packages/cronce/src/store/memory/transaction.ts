@@ -73,7 +73,7 @@ export function beginTransaction(core: Core): OpenTransaction {
 export function findTransaction(core: Core, tx: MemoryTransaction): OpenTransaction {
   const open = transactions.get(tx)
   if (open === undefined || open.core !== core) {
-    throw new StoreError('TRANSACTION_UNKNOWN', 'This is no transaction of this store.', {
+    throw new StoreError('TRANSACTION_UNKNOWN', 'The transaction belongs to another store.', {
       hint: 'Pass what the function given to transaction() was called with.',
     })
   }

@@ -89,13 +89,13 @@ export function postgres<Tx>(target: Target, options: PostgresOptions = {}): Sto
 function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name))
   if (unknown !== undefined)
-    throw invalid(`"${unknown}" is no option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
+    throw invalid(`"${unknown}" is not an option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
   const { migrate, adopt, transaction } = options as PostgresOptions
   if (migrate !== undefined && migrate !== 'auto' && migrate !== 'never') {
-    throw invalid(`migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
+    throw invalid(`The option migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
   }
   if (adopt !== undefined && typeof adopt !== 'boolean')
-    throw invalid('adopt is true or false.', 'Write true or false.')
+    throw invalid('The option adopt must be true or false.', 'Write true or false.')
   checkNumbers(options)
   if (transaction !== undefined && openerOf(transaction) === null) {
     throw invalid(
@@ -107,10 +107,10 @@ function checkOptions(options: object): void {
 
 function checkNumbers({ timeoutMs, connections }: PostgresOptions): void {
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
-    throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+    throw invalid('The option timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
   }
   if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1)) {
-    throw invalid('connections is a whole number, at least 1.', 'Leave it out for 2.')
+    throw invalid('The option connections must be a whole number, at least 1.', 'Leave it out for 2.')
   }
 }
 

@@ -10,7 +10,8 @@ export type QueryIn = (text: string, values: readonly string[]) => Promise<reado
  * libraries.
  */
 export function queryIn(tx: unknown): QueryIn {
-  if ((typeof tx !== 'object' && typeof tx !== 'function') || tx === null) throw notOpen('tx is no transaction.')
+  if ((typeof tx !== 'object' && typeof tx !== 'function') || tx === null)
+    throw notOpen('The argument tx is not a transaction.')
   const like = tx as TransactionLike
   return (
     postgresJs(like) ?? kysely(like) ?? knex(like) ?? prisma(like) ?? drizzle(like) ?? anyQuery(like) ?? refuse(like)
@@ -32,13 +33,13 @@ interface TransactionLike {
 
 function postgresJs(tx: TransactionLike): QueryIn | null {
   if (typeof tx.unsafe !== 'function') return null
-  if (tx.begin !== undefined) throw notOpen('tx is a connection pool of postgres.js, not a transaction.')
+  if (tx.begin !== undefined) throw notOpen('The argument tx is a connection pool of postgres.js, not a transaction.')
   return async (text, values) => tx.unsafe!(text, values, { prepare: false })
 }
 
 function kysely(tx: TransactionLike): QueryIn | null {
   if (typeof tx.executeQuery !== 'function') return null
-  if (tx.isTransaction !== true) throw notOpen('tx is a Kysely outside of a transaction.')
+  if (tx.isTransaction !== true) throw notOpen('The argument tx is a Kysely instance outside of a transaction.')
   return async (sql, parameters) => {
     const query = { kind: 'RawNode', sqlFragments: [sql], parameters: [] }
     const queryId = { queryId: 'cronce' }
@@ -48,7 +49,7 @@ function kysely(tx: TransactionLike): QueryIn | null {
 
 function knex(tx: TransactionLike): QueryIn | null {
   if (typeof tx.raw !== 'function') return null
-  if (tx.isTransaction !== true) throw notOpen('tx is a Knex outside of a transaction.')
+  if (tx.isTransaction !== true) throw notOpen('The argument tx is a Knex instance outside of a transaction.')
   return async (text, values) => {
     const bindings: string[] = []
     // It numbers its own parameters: one for each place.
@@ -74,7 +75,7 @@ function drizzle(tx: TransactionLike): QueryIn | null {
 /** A client of `pg`, an entity manager of TypeORM, and whatever else has one like it. */
 function anyQuery(tx: TransactionLike): QueryIn | null {
   if (typeof tx.query !== 'function') return null
-  if (isPgPool(tx)) throw notOpen('tx is a connection pool, not a transaction.')
+  if (isPgPool(tx)) throw notOpen('The argument tx is a connection pool, not a transaction.')
   listenToErrors(tx)
   return async (text, values) => {
     const result = await tx.query!(text, values)
@@ -92,7 +93,7 @@ function listenToErrors(client: TransactionLike): void {
 }
 
 function refuse(_tx: TransactionLike): never {
-  throw notOpen('tx is no transaction of a library that we know.')
+  throw notOpen('The argument tx is not a transaction of a supported library.')
 }
 
 export function notOpen(message: string, cause?: unknown): StoreError {

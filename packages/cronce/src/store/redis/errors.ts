@@ -167,7 +167,7 @@ function wordsForMessage(name: string, text: string, error: unknown): Words {
     return ['STORE_INVALID', `${name} has no such database: ${text}.`, 'Name one that it has: a cluster has 0 only.']
   }
   if (isNoCluster(error)) {
-    return ['STORE_INVALID', `${name} is no cluster.`, 'Name it redis://host:port, or pass a client for one server.']
+    return ['STORE_INVALID', `${name} is not a cluster.`, 'Name it redis://host:port, or pass a client for one server.']
   }
   if (/max number of clients/.test(text)) {
     return [

@@ -43,13 +43,16 @@ export function redis(target: Target, options: RedisOptions = {}): StoreSource<n
 function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((name) => !NAMES.has(name))
   if (unknown !== undefined)
-    throw invalid(`"${unknown}" is no option of a Redis store.`, `Use ${[...NAMES].join(', ')}.`)
+    throw invalid(`"${unknown}" is not an option of a Redis store.`, `Use ${[...NAMES].join(', ')}.`)
   const { prefix, wait, timeoutMs } = options as RedisOptions
   if (prefix !== undefined && (typeof prefix !== 'string' || !/^[^{}\p{Cc}]+$/u.test(prefix))) {
-    throw invalid('prefix is a text without braces and control characters.', "Leave it out for 'cronce'.")
+    throw invalid(
+      'The option prefix must be a text without braces and control characters.',
+      "Leave it out for 'cronce'.",
+    )
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
-    throw invalid('timeoutMs is a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+    throw invalid('The option timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
   }
   if (wait !== undefined) checkWait(wait, timeoutMs ?? 5_000)
 }
@@ -57,9 +60,15 @@ function checkOptions(options: object): void {
 function checkWait(wait: WaitOptions, timeoutMs: number): void {
   const isSound = isCount(wait?.replicas) && isCount(wait?.timeout)
   if (!isSound)
-    throw invalid('wait is { replicas, timeout }, both at least 1.', 'Write wait: { replicas: 1, timeout: 1000 }.')
+    throw invalid(
+      'The option wait must be { replicas, timeout }, both at least 1.',
+      'Write wait: { replicas: 1, timeout: 1000 }.',
+    )
   if (wait.timeout >= timeoutMs) {
-    throw invalid('wait.timeout is as long as a call may take.', `Use less than ${timeoutMs}, or a longer timeoutMs.`)
+    throw invalid(
+      'The option wait.timeout must be shorter than timeoutMs, the time that a call may take.',
+      `Use less than ${timeoutMs}, or a longer timeoutMs.`,
+    )
   }
 }
 

@@ -26,7 +26,7 @@ export function isBusy(error: unknown): boolean {
   return result === RESULT.busy || result === RESULT.locked
 }
 
-/** What went wrong in our words, with the error of SQLite as its cause. What is no error of SQLite stays as it is. */
+/** What went wrong in our words, with the error of SQLite as its cause. What is not an error of SQLite stays as it is. */
 export function translate(error: unknown, file: string, notApplied: boolean): unknown {
   const result = resultOf(error)
   if (result === null) return error

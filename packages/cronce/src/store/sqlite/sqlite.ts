@@ -53,7 +53,7 @@ export function sqliteFromUrl(url: string): StoreSource<DatabaseSync> {
   if (given !== undefined) flags.delete(given)
   const [unknown] = flags
   if (unknown !== undefined) {
-    throw invalid(`"${unknown}" is no option of a SQLite store.`, 'Use ephemeral, adopt or mode.')
+    throw invalid(`"${unknown}" is not an option of a SQLite store.`, 'Use ephemeral, adopt or mode.')
   }
   return sqlite({
     file: match[1]!,
@@ -65,14 +65,14 @@ export function sqliteFromUrl(url: string): StoreSource<DatabaseSync> {
 
 function readOctal(text: string): number {
   if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
-  throw invalid(`mode=${text} is not a file mode.`, 'Write three octal digits: mode=600, or mode=660.')
+  throw invalid(`The option mode=${text} is not a file mode.`, 'Write three octal digits: mode=600, or mode=660.')
 }
 
 function resolveOptions(options: SqliteOptions): FileOptions & { readonly adopt: boolean } {
   const { file, ephemeral = false, adopt = false, mode = PRIVATE, ...unknown } = options
   const [name] = Object.keys(unknown)
   if (name !== undefined) {
-    throw invalid(`"${name}" is no option of a SQLite store.`, 'Use file, ephemeral, adopt or mode.')
+    throw invalid(`"${name}" is not an option of a SQLite store.`, 'Use file, ephemeral, adopt or mode.')
   }
   if (typeof file !== 'string' || file === '' || file.includes('\0')) {
     throw invalid('A SQLite store needs the name of a file.', 'Write sqlite("FILE").')
@@ -81,7 +81,7 @@ function resolveOptions(options: SqliteOptions): FileOptions & { readonly adopt:
     throw invalid(`"${file}" is not the name of a file.`, 'Name a plain file; for a store in memory use memory().')
   }
   if (typeof ephemeral !== 'boolean' || typeof adopt !== 'boolean') {
-    throw invalid('ephemeral and adopt are true or false.', 'Write true or false.')
+    throw invalid('The options ephemeral and adopt must be true or false.', 'Write true or false.')
   }
   if (!Number.isInteger(mode) || mode < 0 || mode > 0o666 || (mode & PRIVATE) !== PRIVATE || (mode & 0o111) !== 0) {
     throw invalid(

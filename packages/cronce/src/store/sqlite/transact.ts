@@ -123,15 +123,19 @@ function asyncError(): StoreError {
 export function requireTransaction(tx: unknown, opened: OpenedFile): DatabaseSync {
   requireSameFile(opened)
   if (!(tx instanceof opened.driver.DatabaseSync) || !tx.isOpen || !tx.isTransaction) {
-    throw new StoreError('TRANSACTION_NOT_OPEN', 'tx is no DatabaseSync with an open transaction.', {
+    throw new StoreError('TRANSACTION_NOT_OPEN', 'The argument tx is not a DatabaseSync with an open transaction.', {
       hint: 'Begin a transaction with "begin immediate" on a connection of node:sqlite, and pass that connection.',
     })
   }
   const location = tx.location()
   if (location === null || fileId(location) !== opened.id) {
-    throw new StoreError('TRANSACTION_ELSEWHERE', 'tx is a transaction on another database than the store.', {
-      hint: "Pass a connection to the store's own file.",
-    })
+    throw new StoreError(
+      'TRANSACTION_ELSEWHERE',
+      'The argument tx is a transaction on another database than the store.',
+      {
+        hint: "Pass a connection to the store's own file.",
+      },
+    )
   }
   // It may have been closed and opened again since, and its statements are gone then.
   forgetStatements(tx)

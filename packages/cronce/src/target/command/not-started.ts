@@ -15,7 +15,7 @@ const LASTING: readonly unknown[] = [
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such program',
   EACCES: 'it may not be executed',
-  ENOEXEC: 'it is no program',
+  ENOEXEC: 'it is not a program',
   E2BIG: 'its arguments and its environment are too large',
   EAGAIN: 'the system has no process to spare',
   EMFILE: 'this process has no file descriptor to spare',

@@ -155,7 +155,7 @@ async function lookAgain(rest: ProcessTree): Promise<number> {
 function demandFolder(cwd: string): void {
   const found = statSync(cwd, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return
-  const message = found === undefined ? `there is no folder ${cwd}` : `${cwd} is no folder`
+  const message = found === undefined ? `there is no folder ${cwd}` : `${cwd} is not a folder`
   throw Object.assign(new Error(message), { code: 'ENOTDIR' })
 }
 

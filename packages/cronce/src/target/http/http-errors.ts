@@ -27,7 +27,7 @@ export function httpError(
 export function addressRefused(url: URL, addresses: readonly string[]): HttpError {
   const [first] = addresses
   const leads = first === undefined || url.hostname.includes(first) ? '' : `, which is ${first},`
-  return httpError('TARGET_ADDRESS_REFUSED', `${url.host}${leads} is no public address.`, {
+  return httpError('TARGET_ADDRESS_REFUSED', `${url.host}${leads} is not a public address.`, {
     hint: `If this is meant, write allowPrivate: ['${url.host}'].`,
     retryable: false,
   })

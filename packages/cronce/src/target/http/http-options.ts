@@ -87,7 +87,7 @@ export function readHttpOptions(options: unknown, environment: NodeJS.ProcessEnv
   const callback = readCallback(given.callback)
   if (callback !== null && secrets === null) {
     throw optionConflict(
-      'http.callback needs a secret: without one, any sender could say how a run ended.',
+      'The option http.callback needs a secret: without one, any sender could say how a run ended.',
       "Write http: { secretEnv: 'SECRET' }, too.",
     )
   }
@@ -109,7 +109,8 @@ function readUrl(path: string, value: unknown): URL {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : null
   if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) return url
   // What stands in a URL may be secret: it is not repeated.
-  const found = url === null ? (typeof text === 'string' ? 'a text that is no URL' : show(text)) : `of ${url.protocol}`
+  const found =
+    url === null ? (typeof text === 'string' ? 'a text that is not a URL' : show(text)) : `of ${url.protocol}`
   throw new CronceError('OPTION_INVALID', `The option ${path} can't be ${found}: expected a URL of http or https.`, {
     hint: `Write http: ${SAMPLE}.`,
   })
@@ -177,7 +178,7 @@ function readHeaders(value: unknown): Record<string, string> {
 
 function readSigning(secret: unknown, secretEnv: unknown, environment: NodeJS.ProcessEnv): readonly string[] | null {
   if (secret !== undefined && secretEnv !== undefined) {
-    throw optionConflict('http.secret and http.secretEnv are given.', 'Leave out one.')
+    throw optionConflict('The options http.secret and http.secretEnv are both given.', 'Leave out one.')
   }
   if (secret !== undefined) return readSecrets(secret)
   if (secretEnv === undefined) return null

@@ -19,7 +19,7 @@ const PROOF: ReadonlySet<string> = new Set(['cronce-signature', 'cronce-callback
 export function redirected(from: Outgoing, { status, headers }: Pick<Answer, 'status' | 'headers'>): Outgoing | null {
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined) return null
-  if (!URL.canParse(location, from.url.href)) throw refused(from, 'an address that is no URL')
+  if (!URL.canParse(location, from.url.href)) throw refused(from, 'an address that is not a URL')
   const url = new URL(location, from.url)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refused(from, `the protocol ${url.protocol}`)
   if (from.url.protocol === 'https:' && url.protocol === 'http:') throw refused(from, 'an address without TLS')

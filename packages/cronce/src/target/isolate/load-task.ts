@@ -6,7 +6,7 @@ export async function loadTask(file: string): Promise<(run: Run) => unknown> {
   const loaded = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
   const handler = functionOf(loaded.default)
   if (handler !== null) return handler
-  const error = new CronceError('HANDLER_MISSING', `The default export of ${file} is no function.`, {
+  const error = new CronceError('HANDLER_MISSING', `The default export of ${file} is not a function.`, {
     hint: 'Write export default async function (run) { … } there.',
   })
   throw Object.assign(error, { retryable: false })

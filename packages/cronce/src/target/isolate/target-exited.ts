@@ -17,14 +17,18 @@ export function outcomeOf({ answer }: Host, signal: AbortSignal, file: string, e
   throw targetExited(file, exit)
 }
 
+function withStop(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`
+}
+
 function targetExited(file: string, { exitCode, signal, uncaught }: Exit): CronceError {
   const how =
     uncaught !== null
-      ? `ended by an uncaught error: ${uncaught.name}: ${uncaught.message}`
+      ? withStop(`ended by an uncaught error: ${uncaught.name}: ${uncaught.message}`)
       : exitCode === null
-        ? `was ended by ${signal}`
-        : `exited with ${exitCode} before its handler had ended`
-  const error = new CronceError('TARGET_EXITED', `${file} ${how}${how.endsWith('.') ? '' : '.'}`, {
+        ? `was ended by ${signal}.`
+        : `exited with ${exitCode} before its handler had ended.`
+  const error = new CronceError('TARGET_EXITED', `${file} ${how}`, {
     hint:
       exitCode === 0
         ? 'Return from the handler instead of calling process.exit, and await what it begins.'

@@ -130,7 +130,7 @@ export function identityRules(rule: Rule): void {
     assert.equal(kind, 'exists', 'also when only the line of its run is left')
   })
 
-  rule('the empty nonce is no nonce: many scheduled fires have it', async ({ store }) => {
+  rule('the empty nonce is not a nonce: many scheduled fires have it', async ({ store }) => {
     const before = await create(store, schedule('s'))
     const first = withFires(change(before), [waiting(NOON)])
     await applyAll(store, [first])

@@ -19,7 +19,7 @@ const PARTS =
 
 export function parseAddress(url: string): Address {
   const parts = PARTS.exec(url)?.groups
-  if (parts === undefined) throw invalid('This is no URL of a Redis.', FORMS)
+  if (parts === undefined) throw invalid('This is not a URL of a Redis server.', FORMS)
   const { scheme = '', user, password, hosts = '', path = '', query } = parts
   const isSocket = scheme.endsWith('unix')
   const { db, ...unknown } = Object.fromEntries(new URLSearchParams(query))
