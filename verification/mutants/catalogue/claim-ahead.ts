@@ -88,7 +88,9 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     name: 'slow-store-never-fresh',
     rule: 'P5, lean rule 12',
     breaks: 'On a store that is slower than the grace, nothing starts, however many heartbeats it answers.',
-    edits: [edit('engine/fleet/lease.ts', 'this.#slow < SLOW_ANSWERS ? this.#sentAt : this.#arrivedAt', 'this.#sentAt')],
+    edits: [
+      edit('engine/fleet/lease.ts', 'this.#slow < SLOW_ANSWERS ? this.#sentAt : this.#arrivedAt', 'this.#sentAt'),
+    ],
     caughtBy: {
       judge: 'tests',
       file: DECLARED_DEAD,
