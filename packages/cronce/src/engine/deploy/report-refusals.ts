@@ -154,7 +154,7 @@ export class RefusalReporter {
 
 /** `old`: the schedule in `was`. */
 function notContinuedMessage(id: string, { id: was, source }: ScheduleState, app: string): string {
-  const ignored = `The rename of ${was} to ${id} is ignored: ${id} ran in ${app} before a release said was.`
+  const ignored = `The rename of ${was} to ${id} is ignored: an earlier release of ${app} had ${id} as a job of its own.`
   if (source.kind !== 'code' || source.app === app)
     return `${ignored} ${was} is retired, and ${id} does not take over its pause and what it had due. Check ${was}, and leave out was.`
   return `${ignored} ${was} is a job of the app ${source.app}, and both run. If they are one job, remove it from ${source.app}; in any case leave out was.`
