@@ -1,6 +1,7 @@
 import { edit, type Mutant } from '../mutant.ts'
 
 const TESTS = 'packages/cronce/test/engine/claim-ahead.test.ts'
+const DECLARED_DEAD = 'packages/cronce/test/engine/declared-dead.test.ts'
 
 /** Mistakes in claiming fires before they are due: docs/decisions/004-time.md, "Claim ahead". */
 export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
@@ -11,8 +12,8 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/planned-starts.ts',
-        'now !== null && now >= at && lease.holdsUntil(at)',
-        'now !== null && lease.holdsUntil(at)',
+        'now !== null && now >= at && lease.isFresh()',
+        'now !== null && lease.isFresh()',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C5'] },
@@ -51,7 +52,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/planned-starts.ts',
-        'now !== null && now >= at && lease.holdsUntil(at)',
+        'now !== null && now >= at && lease.isFresh()',
         'now !== null && now >= at',
       ),
     ],
@@ -59,6 +60,58 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: TESTS,
       names: ['an instance that peers declare dead before the start, although it lives, starts nothing'],
+    },
+  },
+  {
+    name: 'start-without-fresh-answer',
+    rule: 'P2, lean rule 12',
+    breaks: 'A run starts right after its claim was answered, however long ago the claim was sent.',
+    edits: [edit('engine/run/execute.ts', "return lease.isFresh() ? 'now' : plannedStarts.renew()", "return 'now'")],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['an instance that peers have declared dead since its claim starts nothing'],
+    },
+  },
+  {
+    name: 'fresh-by-the-answer',
+    rule: 'P2, lean rule 12',
+    breaks: 'How fresh a claim is counts from its answer, not from its request.',
+    edits: [edit('engine/fleet/lease.ts', 'this.#slow < SLOW_ANSWERS ? this.#sentAt : ', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['an instance that peers have declared dead since its claim starts nothing'],
+    },
+  },
+  {
+    name: 'slow-store-never-fresh',
+    rule: 'P5, lean rule 12',
+    breaks: 'On a store that is slower than the grace, nothing starts, however many heartbeats it answers.',
+    edits: [
+      edit('engine/fleet/lease.ts', 'this.#slow < SLOW_ANSWERS ? this.#sentAt : this.#arrivedAt', 'this.#sentAt'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['on a store that is slower than the grace, fires start without more heartbeats'],
+    },
+  },
+  {
+    name: 'claim-is-no-fresh-answer',
+    rule: 'cost',
+    breaks: 'Only heartbeats count as answers, so every fire costs one.',
+    edits: [
+      edit(
+        'engine/claim/send-claim.ts',
+        "if (applied.results.some(({ kind }) => kind === 'applied')) core.lease.answered(sent)",
+        '',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['a fire that starts right after its claim costs no heartbeat'],
     },
   },
   {
@@ -87,7 +140,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     name: 'ahead-start-beyond-the-grace',
     rule: 'P7, ruling 43',
     breaks: 'A run that was claimed ahead starts however late it is.',
-    edits: [edit('engine/run/execute.ts', 'if (!isOnTime(misfire, startedAt - readyAt)) return false', '')],
+    edits: [edit('engine/run/execute.ts', "if (!isOnTime(policy.misfire, startedAt - readyAt)) return 'never'", '')],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
@@ -135,7 +188,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     name: 'ahead-starts-when-cancelled',
     rule: 'lean rules 14 and 29',
     breaks: 'A run that was cancelled before its start starts.',
-    edits: [edit('engine/run/execute.ts', 'if (run.aborted !== null || !(await mayStart', 'if (!(await mayStart')],
+    edits: [edit('engine/run/execute.ts', ' || run.aborted !== null', '')],
     caughtBy: { judge: 'tests', file: TESTS, names: ['a run that is cancelled before its start never starts'] },
   },
   {
