@@ -229,7 +229,7 @@ describe('the judge of ledgers', () => {
       [/^C9 .*is still going on/, withMinute(2, [fire(2)], [run(2, { outcome: null, reason: null, endedAt: null })])],
       [/^C10 .*succeeded \(timeout\): this outcome can't have that reason/, withMinute(2, [fire(2, { reason: 'timeout' })], [run(2)])],
       [/^C10 .*an end without an outcome/, withMinute(2, [fire(2, { endedAt: null })], [run(2)])],
-      [/^C10 .*no way for a run to end/, withMinute(2, [fire(2)], [run(2, { reason: 'late' })])],
+      [/^C10 .*a run can't end that way/, withMinute(2, [fire(2)], [run(2, { reason: 'late' })])],
       [
         /^C10 .*ended before it was planned/,
         withMinute(2, [fire(2, { endedAt: NINE + MINUTE })], [run(2, { endedAt: NINE + MINUTE })]),
