@@ -103,7 +103,9 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw bodyInvalid(`The body is not JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : 'it cannot be parsed.'}`)
+    throw bodyInvalid(
+      `The body is not JSON: ${cause instanceof Error ? cause.message.slice(0, 200) : 'it cannot be parsed.'}`,
+    )
   }
 }
 
