@@ -71,7 +71,7 @@ test('a mutant that survived stands out', () => {
   assert.match(report, /1 of 2/)
 })
 
-test('contests are told by store, and what is wrong in them is counted and named', () => {
+test('contests are listed by store, and what is wrong in them is counted and named', () => {
   const contest = {
     ...{ store: 'redis', processes: 50, seconds: 300, faults: 8, kept: 50_000, overtaken: 2, refused: 2 },
     ...{ terms: 60, leaders: 50, keys: 45, unknown: 5, wrong: ['b wrote 1 over 1: an update is lost'] },

@@ -1,6 +1,5 @@
 /**
- * docs/cli.md, from the table of commands: what the help says, for those who read rather than ask. `node scripts/docs/cli.ts` writes it;
- * the check of the docs compares.
+ * docs/cli.md, generated from the table of commands. `node scripts/docs/cli.ts` writes it; the check of the docs compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -13,49 +12,59 @@ export const CLI_DOC = 'docs/cli.md'
 
 const HEAD = `# The command line
 
-\`npm install @cronce/cli\` brings the command \`cronce\`. This page is made from its table of commands; \`cronce <command> --help\` says the same.
+The command \`cronce\` runs jobs, shows what happened, and changes schedules. Install it with \`npm install @cronce/cli\`:
 
-## What all commands have in common
+\`\`\`sh
+cronce dev jobs.ts                # run the jobs of a file on this machine
+cronce list                       # when each schedule is due next, and how its latest fires ended
+cronce runs --failed              # the runs that failed
+cronce pause billing --note "…"   # stop a schedule until cronce resume billing
+\`\`\`
 
-| | |
+A *fire* is one due time of a schedule. A *run* is one attempt to execute a fire, by one instance. This page is generated from the commands;
+\`cronce <command> --help\` prints the same text.
+
+## Rules for all commands
+
+| subject | rule |
 | --- | --- |
-| store | \`--store URL\`, or \`--store env:NAME\`, or \`--store @FILE\`; else \`CRONCE_STORE\`, else the configuration, else \`DATABASE_URL\`, else the \`cronce.db\` that \`dev\` or \`start\` made in the current folder, which stderr says. Never in production (\`NODE_ENV\`), and never for \`exec\`, \`migrate\` and \`adopt\`. \`--namespace\` or \`CRONCE_NAMESPACE\` |
-| configuration | \`cronce.config.{ts,mts,js,mjs,json}\`, the nearest one from here upwards, or \`--config FILE\`: \`{ store, namespace, app, deployment, concurrency, lease, drain, jobs, listen, … }\`. Flags beat the environment, that beats the configuration |
-| output | data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\`; \`--json\` is one object (\`logs\` and \`tail\` have \`--jsonl\` instead; \`dev\`, \`exec\` and \`completion\` print no data), \`{ "version": 1, … }\`, whose shape changes with that number only. Instants in it are epoch milliseconds where their names end in \`At\`, durations where they end in \`Ms\` |
-| errors | one sentence and a hint; with \`--json\` an object on stderr, \`{ "error": { "code", "message", "hint" } }\`. The codes are in [api.md](api.md#errors) |
-| times | \`now-2h\`, \`-2h\`, \`+30m\`, \`today\`, \`tomorrow 09:00\`, \`2027-03-28\`, \`2027-03-28T01:30\` (read in \`--tz\`), with \`Z\` or an offset, epoch milliseconds. Printed with their zone |
-| changes | \`--dry-run\` says what would change; what is dangerous wants a yes, and off a terminal \`--yes\`. Each takes \`--note\` and \`--author\`, and says in its help where that is kept, if it is |
-| secrets | passwords in URLs are never printed |
-| colours | on a terminal only; \`NO_COLOR\`, \`FORCE_COLOR\`, \`--no-color\` |
+| store | \`--store URL\`, \`--store env:NAME\` or \`--store @FILE\`; otherwise \`CRONCE_STORE\`, then the configuration, then \`DATABASE_URL\`, then the \`cronce.db\` that \`dev\` or \`start\` created in the current folder (stderr says so; never in production, that is \`NODE_ENV\`, and never for \`exec\`, \`migrate\` and \`adopt\`). \`--namespace\` or \`CRONCE_NAMESPACE\` selects the namespace |
+| configuration | \`cronce.config.{ts,mts,js,mjs,json}\` in the current folder or the nearest one above it, or \`--config FILE\`: \`{ store, namespace, app, deployment, concurrency, lease, drain, jobs, listen, … }\`. Flags override the environment, and the environment overrides the configuration |
+| output | Data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\` chooses the format. \`--json\` prints one object, \`{ "version": 1, … }\`, whose shape changes only with that number (\`logs\` and \`tail\` have \`--jsonl\` instead; \`dev\`, \`exec\` and \`completion\` print no data). In JSON, fields that end in \`At\` are epoch milliseconds, and fields that end in \`Ms\` are durations |
+| errors | One sentence and a hint. With \`--json\`, an object on stderr: \`{ "error": { "code", "message", "hint" } }\`. The codes are in [api.md](api.md#errors) |
+| times | Accepted: \`now-2h\`, \`-2h\`, \`+30m\`, \`2h ago\`, \`in 30m\`, \`today\`, \`tomorrow 09:00\`, \`2027-03-28\`, \`2027-03-28T01:30\` (in the zone of \`--tz\`), with \`Z\` or an offset, epoch milliseconds. Printed with their zone; distances and durations as \`in 3h\`, \`2m ago\`, \`1h30m\` |
+| changes | \`--dry-run\` prints what would change. A dangerous change asks for confirmation; without a terminal it needs \`--yes\`. All take \`--note\` and \`--author\`; the help says where these are stored |
+| secrets | Passwords in URLs are never printed |
+| colors | Only on a terminal; \`NO_COLOR\`, \`FORCE_COLOR\`, \`--no-color\` |
 
-| exit code | |
+| exit code | meaning |
 | --- | --- |
-| 0 | it is done |
-| 1 | it failed, or what was asked about is not well |
-| 2 | the command makes no sense |
-| 3 | there is no such thing |
-| 4 | refused: a precondition does not hold, or it was not confirmed |
+| 0 | success |
+| 1 | the command failed, or a check found a problem |
+| 2 | wrong usage: flags or operands are invalid |
+| 3 | not found |
+| 4 | refused: a precondition does not hold, or the change was not confirmed |
 | 5 | the store can't be reached, or does not answer |
 | 20 | \`run --wait\`: the run failed |
 | 130 | interrupted |
 
-\`exec\` ends with the code of its command.
+\`exec\` ends with the exit code of its command.
 
 ## Codes
 
-What only the command line says; the others are in [api.md](api.md#errors), those of expressions in [cron.md](cron.md#errors).
+Error codes that only the command line uses. The others are in [api.md](api.md#errors), those of expressions in [cron.md](cron.md#errors).
 
 | code | what happened | what to do |
 | --- | --- | --- |
-| \`USAGE\` | flags or operands make no sense | the message says which, the hint what to write |
-| \`CONFIG_INVALID\`, \`CONFIG_NOT_FOUND\` | the configuration can't be read, has an option that there is not, or is not where it was said to be | the message names the file and the place |
-| \`CONFIRMATION_NEEDED\` | a dangerous command was not confirmed | look at it with \`--dry-run\`, then add \`--yes\` |
-| \`JOBS_INVALID\`, \`JOBS_NOT_FOUND\` | the file with the jobs is not there, or exports nothing that could be jobs | export a function, a record of jobs, or an app |
-| \`JOBS_FAILED\` | the file with the jobs threw, or its syntax is wrong | its own words stand above the message |
-| \`LISTEN_UNPROTECTED\` | the HTTP API would listen to others than this machine without anything that says who may use it | set \`access\`, or listen on 127.0.0.1 |
-| \`FILE_NOT_FOUND\`, \`FILE_UNREADABLE\`, \`FILE_UNWRITABLE\`, \`FILE_EXISTS\` | a file to read or to write is not there, or is there already | the message names it |
-| \`STORE_CANNOT_ADOPT\` | this kind of store has nothing that could be adopted | nothing |
-| \`WAIT_TIMEOUT\` | \`run --wait\` gave up waiting; the run goes on | \`cronce show\`, \`cronce logs -f\` |
+| \`USAGE\` | flags or operands are invalid | the message says which, the hint what to write |
+| \`CONFIG_INVALID\`, \`CONFIG_NOT_FOUND\` | the configuration can't be read, has an unknown option, or does not exist | the message names the file and the place |
+| \`CONFIRMATION_NEEDED\` | a dangerous command was not confirmed | run it with \`--dry-run\`, then add \`--yes\` |
+| \`JOBS_INVALID\`, \`JOBS_NOT_FOUND\` | the file with the jobs does not exist, or exports no jobs | export a function, a record of jobs, or an app |
+| \`JOBS_FAILED\` | the file with the jobs threw an error, or has a syntax error | its own error is printed above the message |
+| \`LISTEN_UNPROTECTED\` | the HTTP API would be reachable from other machines without access control | set \`access\`, or listen on 127.0.0.1 |
+| \`FILE_NOT_FOUND\`, \`FILE_UNREADABLE\`, \`FILE_UNWRITABLE\`, \`FILE_EXISTS\` | a file can't be read or written, or exists already | the message names it |
+| \`STORE_CANNOT_ADOPT\` | this kind of store can't be adopted | nothing |
+| \`WAIT_TIMEOUT\` | \`run --wait\` stopped waiting; the run continues | \`cronce show\`, \`cronce logs -f\` |
 `
 
 /** The whole page. */
@@ -67,7 +76,7 @@ export async function renderCliDoc(): Promise<string> {
     if (entries.length === 0) continue
     parts.push(`## ${title}\n`)
     parts.push(
-      `| command | |\n| --- | --- |\n${entries.map(({ name, summary }) => `| [\`${name}\`](#${anchor(name)}) | ${summary} |`).join('\n')}\n`,
+      `| command | what it does |\n| --- | --- |\n${entries.map(({ name, summary }) => `| [\`${name}\`](#${anchor(name)}) | ${summary} |`).join('\n')}\n`,
     )
     for (const entry of entries) parts.push(section(entry, await entry.load()))
   }
@@ -94,16 +103,34 @@ function section({ name, summary, aliases = [] }: Entry, { operands, examples, a
   ].join('\n')
 }
 
-/** Without those that every command has. */
+/** What the placeholder of a flag stands for. */
+const TYPES: Readonly<Record<string, string>> = {
+  N: 'whole number',
+  JSON: 'JSON',
+  URL: 'URL',
+  FILE: 'path',
+  TIME: 'time',
+}
+const DURATIONS = /^(?:drain|every|grace|lease|timeout|tolerance)$/
+
+/** Without those that every command has. The help says the default in brackets: here it has a column. */
 function flagTable(flags: Flags): string[] {
   const own = Object.entries(flags).filter(([name]) => !Object.hasOwn(COMMON_FLAGS, name))
   if (own.length === 0) return []
-  const rows = own.map(([name, { short, value, help, repeat }]) => {
+  const rows = own.map(([name, { short, type, value, help, repeat, choices }]) => {
     const head = `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`
-    return `| \`${head}\` | ${cell(help)}${repeat ? '; may be given several times' : ''} |`
+    const kind = choices !== undefined ? 'choice' : DURATIONS.test(name) ? 'duration' : (TYPES[value ?? ''] ?? 'text')
+    const [, otherwise = type === 'boolean' ? 'off' : 'none'] = DEFAULT.exec(help) ?? CHOSEN.exec(help) ?? []
+    const words = help.replace(DEFAULT, '')
+    const often = repeat ? '; may be given several times' : ''
+    return `| \`${head}\` | ${type === 'boolean' ? 'switch' : kind} | ${cell(otherwise)} | ${cell(words)}${often} |`
   })
-  return ['| flag | |', '| --- | --- |', ...rows, '']
+  return ['| flag | type | default | meaning |', '| --- | --- | --- | --- |', ...rows, '']
 }
+
+const DEFAULT = / \(default:? ([^()]+)\)/
+/** `skip (default), queue`. */
+const CHOSEN = /([\w-]+) \((?:none, the )?default\)/
 
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('*', '\\*')

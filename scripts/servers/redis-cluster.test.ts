@@ -12,7 +12,7 @@ describe('a Redis Cluster', () => {
   })
   after(() => cluster.stop())
 
-  test('has three nodes that share all slots, and send to each other whoever asks the wrong one', async () => {
+  test('has three nodes that share all slots, and redirect requests for the wrong one', async () => {
     assert.equal(cluster.nodes.length, 3)
     for (const key of ['one', 'two', 'three', 'four']) {
       const owner = await ownerOf(key)

@@ -58,7 +58,7 @@ describe('a PostgreSQL server', () => {
     assert.equal(query(server, 'select kept from crashed'), '8')
   })
 
-  test('lets nobody in over TCP without the password of its URL', () => {
+  test('accepts no TCP connection without the password of its URL', () => {
     const url = new URL(server.url)
     url.password = 'wrong'
     assert.throws(() => query({ url: url.href }, 'select 1'), /password authentication failed/)

@@ -150,7 +150,7 @@ describe('a proxy before a Redis server', { timeout: 600_000 }, () => {
     assert.equal(await direct.ask('GET n'), '0')
   })
 
-  test('refuses newcomers, and leaves those who are in', async () => {
+  test('refuses new connections, and keeps the open ones', async () => {
     const client = await open(proxy.port)
     await client.ask('PING')
     proxy.mode('refuse')

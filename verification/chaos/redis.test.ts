@@ -51,7 +51,7 @@ describe('on Redis', { concurrency: 2 }, () => {
     assert.ok(properties.length > 0, problems.join('\n') || 'nothing was noticed')
   })
 
-  test('a replica that is behind takes over: nothing runs twice while everybody lives who knows what ran', async () => {
+  test('a replica that is behind takes over: nothing runs twice while every instance lives that knows what ran', async () => {
     const { lostWrites, restored, ranTwice, violations } = await runFailover('all-move', 1_000, KEPT)
     assert.ok(lostWrites > 0 && restored > 0, `${lostWrites} writes were lost, ${restored} fires written again`)
     // What is lost of a durable step is lost: whoever hands its run back, as on a busy machine, has it done again.

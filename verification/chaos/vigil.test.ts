@@ -38,7 +38,7 @@ function clocks() {
   return { state, entries, checkAt }
 }
 
-test('a clock that somebody sets is written down, with when that may have been', async () => {
+test('a clock that was set is recorded, with the time when that may have been', async () => {
   const { state, entries, checkAt } = clocks()
   await checkAt(100)
   state.aheadMs += 9

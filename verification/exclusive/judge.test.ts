@@ -33,7 +33,7 @@ function written(process: string, token: string, value: number): Access[] {
   return [access(process, 'read', token, value - 1), access(process, 'write', token, value)]
 }
 
-test('sections one after the other are right; so is one that was overtaken and was told so', () => {
+test('sections one after the other are right; so is one that was overtaken and got an error', () => {
   const accesses = [
     ...written('a', '1', 1),
     ...written('c', '3', 2),
@@ -162,7 +162,7 @@ for (const [what, lines, more, complaint] of [
   })
 }
 
-test('who was stopped in its section may be overtaken before it is killed', () => {
+test('a process that was stopped in its section may be overtaken before it is killed', () => {
   const lines = [line(0, 'a', { what: 'entered', token: '1' }), ...section('b', '2', 3, 4, null)]
   const stops = [{ process: 'a', at: 1 }]
   assert.deepEqual(judge(historyOf(lines, { killedAt: new Map([['a', 9]]), stops })), [])

@@ -34,7 +34,7 @@ async function doctorOf(server: string): Promise<Result> {
 }
 
 describe('cronce doctor', { concurrency: 4 }, () => {
-  test('a healthy store on SQLite, by the program itself; then a schedule that nobody can run', async (context) => {
+  test('a healthy store on SQLite, by the program itself; then a schedule that no instance can run', async (context) => {
     const folder = scratch()
     context.after(() => rmSync(folder, { recursive: true, force: true }))
     const store = `sqlite:${join(folder, 'doctor.db')}`
@@ -139,7 +139,7 @@ console.log(app.instance)`
     }
   })
 
-  test('Redis: what it may forget, and a password that is not told', async () => {
+  test('Redis: what it may lose, and a password that is not printed', async () => {
     await using server = await startRedis({ appendonly: false })
     await redisCommand(server, 'CONFIG', 'SET', 'maxmemory', '1gb')
     await redisCommand(server, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')

@@ -205,7 +205,7 @@ describe('what the doctor makes of facts', () => {
     )
   })
 
-  test('a store that can not be opened is one failure, by what it lacks', () => {
+  test('a store that cannot be opened is one failure, named by what it lacks', () => {
     const trouble = (code: string) => ({
       store: { trouble: { code, message: 'No.', hint: 'Do it.' }, checks: [] },
       fleet: null,
@@ -380,7 +380,7 @@ describe('what the doctor makes of facts', () => {
     })
   })
 
-  test('schedules that nobody runs, that are late, that wait, that are left over', () => {
+  test('schedules that no instance runs, that are late, that wait, that are left over', () => {
     const orphan = { ...SCHEDULE, name: 'old', job: 'gone' }
     finds(
       { fleet: { schedules: [SCHEDULE, orphan] } },
@@ -446,7 +446,7 @@ describe('what the doctor makes of facts', () => {
     )
   })
 
-  test('what nobody has by design is not an orphan, may fail for whoever called it, needs no timeout; and a term has no end', () => {
+  test('schedules of locks, elections and keys are never orphans, may fail, need no timeout; a term has no end', () => {
     const timeless = { needsInstance: false, nextAt: null, timeoutMs: null }
     const asides = ['lock', 'leader', 'once'].map((kind) => ({
       ...SCHEDULE,

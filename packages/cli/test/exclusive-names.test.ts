@@ -40,7 +40,7 @@ after(async () => {
 })
 
 describe('what stands behind locks, leaders and keys', () => {
-  test('is no reason for the doctor to complain, nor to take it away', async () => {
+  test('gives the doctor nothing to report or to remove', async () => {
     const { stdout } = await bench.say('doctor', '--json')
     const { findings } = JSON.parse(stdout) as { findings: { check: string; level: string; message: string }[] }
     const about = findings.filter(({ message }) => message.includes('cronce:'))

@@ -36,7 +36,7 @@ describe('where only a lease tells that a host is gone', { concurrency: 2 }, () 
       ],
     ],
   ] as const) {
-    test(`who comes next with ${which} stays until the lease is over, and runs what was left`, async (context) => {
+    test(`the next caller with ${which} stays until the lease is over, and runs what was left`, async (context) => {
       const folder = scratch(context)
       const namespace = which.replaceAll(' ', '-')
       const client = await connect({ store: redis.url, namespace, logger: false })

@@ -44,7 +44,7 @@ describe('cronce exec, and a store that falls silent in the middle', { concurren
     })
   }
 
-  test('a store that gives no answer is one that can not be reached: 5, and the command is not run', async (context) => {
+  test('a store that gives no answer counts as unreachable: exit code 5, and the command is not run', async (context) => {
     const silent = async (word: string) =>
       swallowingProxy(context, postgres.url, { word, lose: 'request', times: 1_000 })
     // Only what comes after the store has been opened: a load, and a list.
@@ -62,7 +62,7 @@ describe('cronce exec, and a store that falls silent in the middle', { concurren
   })
 })
 
-test('whoever runs or ran it is told, as far as the store says so: what it does not say fails nothing', async () => {
+test('names the host that runs or ran it, if the store knows it; what is unknown is not an error', async () => {
   const silent = async (): Promise<never> => {
     throw new CronceError('STORE_FAILED', 'no answer')
   }

@@ -87,7 +87,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
 
   for (const kind of ['sqlite', 'postgres', 'redis'] as const) {
     const skip = kind === 'redis' && !isLong ? 'takes long: set CRONCE_LONG=1' : false
-    test(`of ${HOSTS} hosts that are told the same, one runs the command: ${kind}`, { skip }, async (context) => {
+    test(`of ${HOSTS} hosts with the same due time, one runs the command: ${kind}`, { skip }, async (context) => {
       const { exec, execHere, said, client, store } = place(
         context,
         { sqlite: undefined, postgres: postgres.url, redis: redis?.url }[kind],
@@ -134,7 +134,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
   }
 
   for (const kind of ['sqlite', 'postgres'] as const) {
-    test(`who stands by takes over from a host that dies, whose command has died with it: ${kind}`, async (context) => {
+    test(`a host that stands by takes over from a host that dies, whose command has died with it: ${kind}`, async (context) => {
       const { exec, said, go, client } = place(context, kind === 'postgres' ? postgres.url : undefined, 'standing by')
       const due = justNow()
       // Who has just joined may have to wait for the lease, where the store does not tell at once who holds runs.
@@ -157,7 +157,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
     })
   }
 
-  test('SIGTERM is passed on, and what it ends is given back to who stands by', async (context) => {
+  test('SIGTERM is passed on, and what it ends is given back to a host that stands by', async (context) => {
     const { exec, said, go } = place(context)
     const due = justNow()
     const winner = exec(['--due', due], ['sh', '-c', `trap 'echo told >> said; exit 9' TERM; ${SLOW}`])

@@ -125,7 +125,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exis
     }
   })
 
-  test('what is too much to count is told roughly', async () => {
+  test('a count that would take too long is rough', async () => {
     assert.equal((await explain('* * * * * *')).frequency, '86,400 times a day (about 32 million in the next 366 days)')
     assert.match(
       (await explain('*/2 * * * * * 2027')).frequency,
@@ -189,7 +189,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exis
     })
   })
 
-  test('a rate is explained to people who use EventBridge', async () => {
+  test('a rate is explained for users of EventBridge', async () => {
     const { notes } = await explain('rate(5 minutes)', '--dialect', 'eventbridge')
     assert.match(notes, /^Counted from 1970-01-01T00:00:00Z.* EventBridge counts a rate from its start date/)
     assert.doesNotMatch(notes, /@every|crontab/)

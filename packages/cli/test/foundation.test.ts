@@ -84,7 +84,7 @@ describe('which store is meant', () => {
     await assert.rejects(find(['--store', '@cronce.config.json'], {}), /has no URL in it/)
   })
 
-  test('whoever only looks or steers makes no file', async () => {
+  test('commands that only read or change create no file', async () => {
     const file = join(folder, 'none.db')
     for (const command of [
       ['list'],
@@ -102,7 +102,7 @@ describe('which store is meant', () => {
     assert.equal(existsSync(file), false)
   })
 
-  test('a configuration in code may be a store as it was made; what is wrong with one is told with its place', async () => {
+  test('a configuration in code may contain a store object; an error in it names its place', async () => {
     const write = (name: string, text: string): string => {
       writeFileSync(join(folder, name), text)
       return join(folder, name)
@@ -263,7 +263,7 @@ describe('times that people write', () => {
     })
   })
 
-  test('are told by their distance', () => {
+  test('are printed as distances', () => {
     assert.deepEqual(
       [now, now + 999, now + 90_500, now - 3_600_000].map((at) => relativeWords(at, now)),
       ['now', 'now', 'in 1m30s', '1h ago'],
@@ -294,7 +294,7 @@ describe('asking before something dangerous', () => {
     ])
   })
 
-  test('somebody must say yes, or type the name, or have said --yes; without a terminal it is refused', async () => {
+  test('a dangerous change needs a yes, the typed name or --yes; without a terminal it is refused', async () => {
     const removal = { ...plan, typed: 'billing' }
     assert.deepEqual(await confirmed(plan, ['--yes']), [true, ''])
     assert.deepEqual(await confirmed({ ...plan, dangerous: false }, []), [true, ''])
@@ -352,7 +352,7 @@ describe('arguments and output', () => {
     assert.throws(() => print(['--json', '-o', 'name']), /two forms/)
   })
 
-  test('errors are JSON for whoever asked for JSON, in any of its ways', async () => {
+  test('errors are JSON if JSON was asked for, in any of its ways', async () => {
     for (const flags of [['--json'], ['-o', 'json'], ['-ojson'], ['--output=json']]) {
       const { stderr, status } = await ask(['list', ...flags])
       assert.deepEqual([JSON.parse(stderr).error.code, status], ['STORE_MISSING', 2])

@@ -155,7 +155,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     assert.equal((await bench.client.fires.list({ schedule: 'victim' })).items.length, 0)
   })
 
-  test('flags that nobody knows, twice, or without their value: exit code 2, in JSON if that is wanted', async () => {
+  test('unknown, repeated and incomplete flags: exit code 2, as JSON if that was asked for', async () => {
     for (const flag of ['--nope', '--__proto__', '--constructor=1', '--store=', '-Z', '--yes=1', '--note']) {
       for (const command of ['pause', 'run', 'prune', 'doctor', 'cancel']) {
         const { status, stderr } = await bench.say(command, 'victim', '--json', flag)
@@ -198,7 +198,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     )
   })
 
-  test('through a process: bytes that are no text, long arguments, and a reader who goes away', async () => {
+  test('through a process: bytes that are not text, long arguments, and a reader that goes away', async () => {
     await bench.client.schedules.createMany(
       Array.from({ length: 1_000 }, (_, i) => [`many:${i}`, { job: 'good', cron: '0 3 * * *' }]),
     )

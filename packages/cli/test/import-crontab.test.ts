@@ -71,7 +71,7 @@ const OUTCOMES: Readonly<Record<number, string>> = {
 describe('a crontab with lines of every kind', () => {
   const imported = importText(readFileSync(FIXTURE, 'utf8'))
 
-  test('every line becomes a job, or is told', () => {
+  test('every line becomes a job or is reported', () => {
     const outcomes: Record<number, string[]> = {}
     for (const { place, options } of imported.jobs) {
       const { cron: expression, every: interval, tz, dialect } = options
@@ -156,7 +156,7 @@ describe('lines of a crontab', () => {
     assert.equal(onlyJob('* * * * * A=b c=d run\n').options.command, 'A=b c=d run')
   })
 
-  test('line ends of Windows are left out, and told', () => {
+  test('line ends of Windows are removed, and reported', () => {
     const { jobs, findings } = importText('A=b\r\n0 3 * * * run\r\n')
     assert.equal(jobs[0]!.options.command, 'run')
     assert.deepEqual(jobs[0]!.options.env, { A: 'b' })
@@ -188,7 +188,7 @@ describe('lines of a crontab', () => {
     assert.match(findings[0]!.why, /Mars\/Olympus/)
   })
 
-  test("RANDOM_DELAY of cronie is a jitter, and 0 takes it back; an empty MAILTO wants no mail, and isn't told", () => {
+  test('RANDOM_DELAY of cronie is a jitter, and 0 removes it; an empty MAILTO sends no mail and is not reported', () => {
     const { jobs, findings } = importText(
       'MAILTO=""\nRANDOM_DELAY=45\n0 3 * * * a\nRANDOM_DELAY=0\n0 4 * * * b\nRANDOM_DELAY=soon\n',
     )
@@ -205,13 +205,13 @@ describe('lines of a crontab', () => {
     )
   })
 
-  test('a variable with a $ is handed on as it stands, and told', () => {
+  test('a variable with a $ is passed on unchanged, and reported', () => {
     const { jobs, findings } = importText('PATH=$HOME/bin:/bin\n0 3 * * * a\n')
     assert.deepEqual(jobs[0]!.options.env, { PATH: '$HOME/bin:/bin' })
     assert.equal(findings[0]!.what, 'PATH=$HOME/bin:/bin')
   })
 
-  test('what would depend on the home directory is told, unless it is known', () => {
+  test('what depends on the home directory is reported, unless it is known', () => {
     const told = (command: string, options = {}) =>
       importText(`0 3 * * * ${command}\n`, options).findings.some(({ what }) => what === 'a relative path')
     for (const command of ['./run', 'bin/run', 'make >> log.txt', 'sh ../x', 'echo > out'])
@@ -262,7 +262,7 @@ describe('lines of a crontab', () => {
     assert.deepEqual({ overlap, misfire }, { overlap: 'allow', misfire: 'skip' })
   })
 
-  test('a lock becomes the overlap that it stands for, and what is told about it is true', () => {
+  test('a lock becomes the overlap that it means, and the report about it is true', () => {
     const told = (command: string, likeCron = false): unknown[] => {
       const { jobs, findings } = importText(`0 3 * * * ${command}\n`, { likeCron })
       const why = findings.find(({ what }) => what === 'flock')?.why ?? ''

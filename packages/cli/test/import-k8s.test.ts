@@ -116,7 +116,7 @@ describe('a CronJob becomes a job', () => {
     assert.deepEqual(told({ spec: 'startingDeadlineSeconds: 300' }, /Deadline/), [])
   })
 
-  test('without a deadline with a window that always holds the latest missed time, which is told', () => {
+  test('without a deadline with a window that always holds the latest missed time, which is reported', () => {
     for (const [spec, window] of [
       ['schedule: "*/5 * * * *"', undefined],
       ['schedule: "0 3 * * *"', undefined],
@@ -172,7 +172,7 @@ describe('a CronJob becomes a job', () => {
     assert.equal(deadline('startingDeadlineSeconds: 300'), '1d')
   })
 
-  test('with what a change of the clock does differently told', () => {
+  test('and reports what a clock change does differently', () => {
     const changes = (spec: string) => told({ spec }, /clock/)
     assert.match(
       changes('schedule: "30 1 * * *"\ntimeZone: Europe/London')[0]!,
@@ -222,7 +222,7 @@ describe('a CronJob becomes a job', () => {
     assert.deepEqual({ command, shell }, { command: 'a | b', shell: '/bin/bash' })
   })
 
-  test('a suspended one without its schedule, which is told and kept as a comment', () => {
+  test('a suspended CronJob gets no schedule, which is reported and kept as a comment', () => {
     const { jobs, findings } = read(cronJob({ spec: 'suspend: true' }))
     assert.equal(jobs[0]!.options.cron, undefined)
     assert.deepEqual(jobs[0]!.comments, ['suspended: {"cron":"0 3 * * *"}'])
@@ -268,7 +268,7 @@ describe('a CronJob becomes a job', () => {
   })
 })
 
-describe('what has no counterpart is told, with its line and column', () => {
+describe('what has no counterpart is reported, with its line and column', () => {
   test('and the job is there', () => {
     const { jobs, findings } = read(
       cronJob({

@@ -134,7 +134,7 @@ test('names come from the code, and no two are the same', () => {
   )
 })
 
-test('what can not be edited safely is left to its author', () => {
+test('what cannot be edited safely is left to its author', () => {
   const byHand = {
     "cron.schedule('* * * * *', f, options)": /its options are options/,
     "cron.schedule('* * * * *', f, { ...defaults })": /come from elsewhere/,

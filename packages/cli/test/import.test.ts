@@ -64,13 +64,13 @@ describe('cronce import crontab', () => {
     assert.match(stderr, /MAILTO=me/)
   })
 
-  test('on a narrow terminal nothing that is told is cut', async () => {
+  test('on a narrow terminal nothing of the report is cut', async () => {
     const { stderr } = await ask(['import', 'crontab', '-'], UTC, { input: '@reboot start\n', columns: 60 })
     assert.ok(stderr.split('\n').every((line) => line.length <= 60))
     assert.match(stderr.replace(/\s+/g, ' '), /not an instant that a fleet could agree on: start it with the machine/)
   })
 
-  test('of several crontabs, a line of several servers is one job, and it is told that it runs on one', async (context) => {
+  test('of several crontabs, a line of several servers is one job, and the report says that it runs on one', async (context) => {
     const cwd = folder(context)
     writeFileSync(join(cwd, 'web-1.txt'), '# all\n0 3 * * * backup\n10 4 * * * rotate\n@reboot start\n')
     writeFileSync(join(cwd, 'web-2.txt'), '# all\n0 3 * * * backup\n20 4 * * * rotate\n')

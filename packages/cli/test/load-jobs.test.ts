@@ -79,7 +79,7 @@ test('an app is taken as it is, whichever copy of the library made it', () => {
   assert.ok(jobs.kind === 'app' && jobs.app === app)
 })
 
-test('what is wrong with a job is told with its file and its name', async (context) => {
+test('an invalid job is reported with its file and its name', async (context) => {
   const folder = scratch(context)
   const wrong = {
     'unknown.json': ['{ "a": { "corn": "0 3 * * *", "command": ["true"] } }', 'OPTION_UNKNOWN', /Did you mean cron\?/],
@@ -152,7 +152,7 @@ test('equal keys in different objects, and within texts, are no repetition', asy
   assert.deepEqual(await declared(file), ['a', 'b'])
 })
 
-test('all jobs of a file that are wrong are told', async (context) => {
+test('every invalid job of a file is reported', async (context) => {
   const file = join(scratch(context), 'jobs.json')
   writeFileSync(
     file,
@@ -189,7 +189,7 @@ test('what a file throws is reported with its inner errors', async (context) => 
   assert.deepEqual(texts, ['AggregateError: all', 'caused by: Error: one', 'caused by: Error: two', 'caused by: three'])
 })
 
-test('what a file throws is told with its own stack, and nothing of ours', async (context) => {
+test('an error of a file is printed with its own stack, without frames of cronce', async (context) => {
   const folder = scratch(context)
   const write = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)

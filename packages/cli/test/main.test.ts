@@ -162,7 +162,7 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.deepEqual(without, ['dev', 'exec', 'completion'], 'as README.md and docs/cli.md say')
   })
 
-  test('refuses a --from that is no time', async () => {
+  test('refuses a --from that is not a time', async () => {
     const times = ['2027-02-30', 'someday', '2h', '2027-01-01T25:00', '2027-01-01T10:00+99:00', 'now+2x', '0000-06-01']
     const results = await Promise.all(times.map((from) => call('next', '* * * * *', '--from', from)))
     for (const { status, stdout, stderr } of results) {
@@ -234,7 +234,7 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.deepEqual([wayOf('stdout', 'ENOSPC', 'next'), wayOf('stderr', 'ENOSPC', 'start')], [1, null])
   })
 
-  test('a Node.js that is too old is told so before it reads anything', async () => {
+  test('a Node.js that is too old is reported before anything is read', async () => {
     const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.17.1' } })"
     const result = await start(process.execPath, ['--import', `data:text/javascript,${old}`, MAIN, 'version'], {})
     assert.deepEqual(result, {

@@ -26,7 +26,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     await bench.client.schedules.create(name, { job, ...more })
   }
 
-  test('asks for a fire, says how to look at it, and who wanted it is on record', async () => {
+  test('requests a fire, says how to look at it, and records who requested it', async () => {
     await make('asked', 'good', { input: { full: false } })
     const { status, stdout, stderr } = await bench.say('run', 'asked', '--note', 'ticket 17')
     assert.deepEqual([status, stderr], [0, ''])
@@ -65,7 +65,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.match(recovered.stderr, /Error: not yet\n.*attempt 2/)
   })
 
-  test('who watches at a terminal sees the progress', async () => {
+  test('a terminal shows the progress', async () => {
     await make('watched', 'halfway')
     const { status, stderr } = await bench.sayWith({ columns: 80 }, 'run', 'watched', '--wait')
     assert.equal(status, 0)
@@ -95,7 +95,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.equal((await bench.client.schedules.get('interrupted')).open.length, 1)
   })
 
-  test('says that nobody can run it instead of waiting silently', async () => {
+  test('reports that no instance can run it instead of waiting silently', async () => {
     await make('homeless', 'nowhere')
     const asked = await bench.say('run', 'homeless')
     assert.equal(asked.status, 0)
@@ -116,7 +116,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.equal((await bench.client.fires.list({ schedule: 'keyed' })).items.length, 1)
   })
 
-  test('what overlap keeps from running is refused with 4, or 20 for who waits, unless it is ignored', async () => {
+  test('a fire that overlap prevents is refused with 4, or 20 with --wait, unless overlap is ignored', async () => {
     await make('busy', 'slow')
     await bench.say('run', 'busy')
     await until(async () => (await bench.client.schedules.get('busy')).open.some(({ state }) => state === 'running'))
@@ -151,7 +151,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.equal((await bench.client.fires.list({ schedule: 'planned' })).items.length, 0)
   })
 
-  test('input is JSON, from the command line, a file or stdin; what is not is told with its place', async () => {
+  test('input is JSON, from the command line, a file or stdin; invalid input is reported with its place', async () => {
     await make('fed', 'good')
     writeFileSync(join(folder, 'input.json'), '{"from":"file"}')
     writeFileSync(join(folder, 'broken.json'), '{\n  "a": 1,\n}')

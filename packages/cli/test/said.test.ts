@@ -198,7 +198,7 @@ describe('a mistake in a jobs file', () => {
   }
 })
 
-test('a mistake in a flag is told of as one', async () => {
+test('a mistake in a flag is reported as one', async () => {
   const { stderr } = await ask(['next', '5-1 3 * * *'])
   assert.match(stderr, /add --wrap/)
 })

@@ -231,7 +231,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.deepEqual(await exit, [130, null])
   })
 
-  test('instances that left are told of when asked', async () => {
+  test('instances that left are listed when asked for', async () => {
     const hidden = await sqlite('instances')
     const all = await sqlite('instances', '--all', '--json')
     assert.equal(hidden.stdout, '')
@@ -285,7 +285,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.ok(judged > 0, 'nothing was judged')
   })
 
-  test('a ledger that somebody tampered with is found out', async () => {
+  test('a ledger that was tampered with is found out', async () => {
     const file = join(folder, 'tampered.db')
     const source = new DatabaseSync(join(folder, 'jobs.db'))
     source.exec(`vacuum into '${file}'`)

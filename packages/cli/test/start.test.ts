@@ -108,7 +108,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.match(quiet.stderr(), /Stopped\.\n$/)
   })
 
-  test('whoever reads the log may die, and a terminal may hang up: runs finish all the same', async (context) => {
+  test('the reader of the log may die, and a terminal may hang up: runs finish', async (context) => {
     const folder = scratch(context)
     writeFileSync(join(folder, 'jobs.ts'), SLOW)
     const service = running(['start', '--store', 'memory:', '--verbose'], { cwd: folder })
@@ -133,7 +133,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.equal(await service.end(), 0)
   })
 
-  test('a failing run is told with its stack, for programs as one object a line; successes only if asked for', async (context) => {
+  test('a failed run is logged with its stack, for programs as one object per line; successes only if asked for', async (context) => {
     const folder = scratch(context)
     const jobs = `export default {
       fine: { every: '50ms', run: () => 1 },
@@ -158,7 +158,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.ok(lines.every(({ time, level, message }) => time && level && typeof message === 'string'))
   })
 
-  test('an app is run as it is, and what it has decided can not be decided again', async (context) => {
+  test('an app is run as it is, and its own options cannot be overridden', async (context) => {
     const folder = scratch(context)
     const library = import.meta.resolve('cronce')
     const app = `import { cronce } from '${library}'
@@ -178,7 +178,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.match(refused.stderr, /--store does nothing here: .*app\.mjs exports an app/)
   })
 
-  test('off loopback the API wants tokens; a port that is taken is told', async (context) => {
+  test('off loopback the API needs tokens; a port that is in use is reported', async (context) => {
     const folder = scratch(context)
     writeFileSync(join(folder, 'jobs.json'), '{}')
     const open = await ask(['start', 'jobs.json', '--listen', ':7070', '--store', 'memory:'], {}, { cwd: folder })

@@ -50,7 +50,7 @@ test('prune counts what has had its time, deletes that and nothing else, and onl
   assert.deepEqual(again, { version: 1, deleted: 0, author: 'ada@desk' })
 })
 
-test('adopt takes over a copy only when somebody says that the original is gone', async (context) => {
+test('adopt takes over a copy only when an operator confirms that the original is gone', async (context) => {
   const folder = folderFor(context)
   const original = await benchOn(`sqlite:${join(folder, 'original.db')}`)
   await original.client.schedules.create('billing', { job: 'bill' })

@@ -337,7 +337,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.deepEqual([open!.dueAt, open!.readyAt], [nextAt, nextAt])
   })
 
-  test('drain takes the beginning of an id, says what nobody else runs, and can be undone', async () => {
+  test('drain takes the beginning of an id, names the jobs that no other instance runs, and can be undone', async () => {
     const other = fleetOn(bench.store)
     other.job('only here', {}, () => {})
     await other.start()

@@ -64,7 +64,7 @@ describe('a role of PostgreSQL that may read only the views', () => {
     )
   })
 
-  test('is told what it may do, and which command gives it more', async () => {
+  test('sees what its rights are, and which command gives it more', async () => {
     const runs = await say('looks', 'runs')
     assert.equal(runs.status, 4)
     assert.match(runs.stderr, /The role "looks" may only read the views of the schema "cronce"/)

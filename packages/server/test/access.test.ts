@@ -102,7 +102,7 @@ describe('access', () => {
     }
   })
 
-  test('may say who it is, and then that name is on record, whatever the request says', async (context) => {
+  test('may return a name, and then that name is on record, whatever the request says', async (context) => {
     const { app, ask } = apiOf(context, { access: async () => ({ level: 'operate', author: 'ada' }) })
     await app.schedules.create('s', { job: 'j', every: '1h' })
     const paused = await ask('POST', '/api/v1/schedules/s/pause', { body: { author: 'somebody else', note: 'why' } })
@@ -112,7 +112,7 @@ describe('access', () => {
     assert.equal(codeOf(await seeing.ask('POST', '/api/v1/schedules/s/pause')), '403 ACCESS_READ_ONLY')
   })
 
-  test('on loopback is for those who name this machine, and not for what a proxy passes on', async (context) => {
+  test('on loopback is for clients that name this machine, and not for what a proxy passes on', async (context) => {
     const { handler } = apiOf(context, { access: loopbackAccess() })
     const status = async (headers: Record<string, string>, url = 'http://127.0.0.1:7070'): Promise<number> =>
       (await handler(new Request(`${url}/api/v1/store`, { headers }))).status
@@ -170,7 +170,7 @@ describe('a page of another site', () => {
     for (const headers of own) assert.equal(await code(headers), '200', JSON.stringify(headers))
   })
 
-  test('that was allowed may, and browsers are told so; others are told nothing', async (context) => {
+  test('that was allowed may, and browsers get the headers; others get none', async (context) => {
     const allowed = 'https://ops.example.com'
     const { app, handler } = apiOf(context, { allowedOrigins: [allowed] })
     await app.schedules.create('s', { job: 'j', every: '1h' })

@@ -71,7 +71,7 @@ test('a handler of a connection receives nothing, and says so', async (context) 
   assert.equal(codeOf(await ask(handler, 'POST', '/api/v1/callbacks/s/1')), '501 DELIVERIES_UNSUPPORTED')
 })
 
-test('who proves nothing and sends its body slowly, or not at all, keeps nobody else out, and is not a fault of ours', async (context) => {
+test('a client without proof that sends its body slowly, or not at all, blocks no other, and is not a fault of the server', async (context) => {
   const faults: string[] = []
   const logger = { error: (message: string) => faults.push(message) }
   const { app, handler, ask } = apiOf(context, { concurrency: 2, callbacks: { secret: TOKEN }, logger })

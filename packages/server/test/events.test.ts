@@ -37,7 +37,7 @@ describe('the stream of events', () => {
     while ((await all.next()) !== null);
   })
 
-  test('goes on behind the last event that was seen, and says so when it can not', async (context) => {
+  test('goes on behind the last event that was seen, and sends reset when it cannot', async (context) => {
     const { app, handler } = apiOf(context)
     app.job('work', {}, () => {})
     await app.start()
@@ -175,7 +175,7 @@ async function madeUp(
 const OPTIONS = { principal: '', lastEventId: null, schedule: undefined, job: undefined }
 
 describe('the hub behind it', () => {
-  test('reads one feed for all, and only while somebody listens', async (context) => {
+  test('reads one feed for all clients, and only while one is connected', async (context) => {
     const { hub, feeds } = await madeUp(context)
     const aborts = [new AbortController(), new AbortController(), new AbortController()]
     const streams = await Promise.all(aborts.map(({ signal }) => openStream(hub, { ...OPTIONS, signal })))
@@ -192,7 +192,7 @@ describe('the hub behind it', () => {
     assert.equal(await late.text(), '')
   })
 
-  test('lets go of who reads too slowly, and keeps nothing for them', async (context) => {
+  test('drops a client that reads too slowly, and keeps nothing for it', async (context) => {
     const { hub, say } = await madeUp(context, { ring: 100 })
     const slow = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
     const fast = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
@@ -208,7 +208,7 @@ describe('the hub behind it', () => {
     assert.equal(hub.listening, 1)
   })
 
-  test('beats while nothing happens, and gives up who does not even read that', async (context) => {
+  test('sends heartbeats while nothing happens, and drops a client that does not read them', async (context) => {
     const { hub } = await madeUp(context, { heartbeatMs: 20 })
     const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))
     await reader.until('ready')

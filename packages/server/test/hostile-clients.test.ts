@@ -172,7 +172,7 @@ describe('anonymous connections that send their bodies slowly', () => {
 describe('an idempotency key', () => {
   const [ADA, BOB] = ['token-of-ada-0123456789', 'token-of-bob-0123456789']
 
-  test('is of the one who sent it: nobody gets the answer to another, nor is kept from using the same one', async (context) => {
+  test('belongs to its sender: another client does not get its answer, and may use the same key', async (context) => {
     const { app, handler } = apiOf(context, { access: bearerAccess({ operate: [ADA, BOB] }) })
     await app.schedules.create('s', { job: 'j', every: '1h' })
     await app.schedules.create('t', { job: 'j', every: '1h' })

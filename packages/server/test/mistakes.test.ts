@@ -43,7 +43,7 @@ const CASES: readonly (readonly [request: string, body: object | undefined, code
   ['GET /metrics/cpu/load', undefined, 'ROUTE_UNKNOWN', 'GET /openapi.json lists all paths.'],
 ]
 
-test(`each of ${CASES.length} mistakes over HTTP is told with a code and a fix without JavaScript`, async (context) => {
+test(`each of ${CASES.length} mistakes over HTTP is reported with a code and a fix without JavaScript`, async (context) => {
   const { app, ask } = apiOf(context)
   await app.schedules.create('s', { job: 'j', every: '1h' })
   for (const [request, body, code, fix] of CASES) {

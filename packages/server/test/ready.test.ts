@@ -18,7 +18,7 @@ const STORES = {
 
 describe('without its store', { concurrency: 2 }, () => {
   for (const [name, { start, store }] of Object.entries(STORES)) {
-    test(`${name}, a server is alive and not ready, and says 503 to whoever wants something`, async (context) => {
+    test(`${name}, a server is alive and not ready, and answers requests with 503`, async (context) => {
       const server = await start()
       let isStopped = false
       context.after(async () => {

@@ -266,7 +266,7 @@ describe('the fleet over HTTP', () => {
     )
   })
 
-  test('a leader, a lock that is held and a key need nobody, and nobody is told to look after them', async (context) => {
+  test('a leader, a lock that is held and a key need no instance, and the overview does not list them', async (context) => {
     const { app, ask } = apiOf(context)
     await app.start()
     app.elect('poller')
@@ -294,7 +294,7 @@ describe('the fleet over HTTP', () => {
   })
 })
 
-test('readyz does not wait for a store that does not answer, nor look twice for two who ask', async (context) => {
+test('readyz does not wait for a store that does not answer, nor look twice for two requests', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const client = await connect({ store: 'memory:' })
   context.after(() => client.close())
@@ -317,7 +317,7 @@ test('readyz does not wait for a store that does not answer, nor look twice for 
 })
 
 describe('every route', () => {
-  test('is told by its method: HEAD is a GET without a body, others get 405 and what is allowed', async (context) => {
+  test('is known by its method: HEAD is a GET without a body, others get 405 and what is allowed', async (context) => {
     const { handler } = apiOf(context)
     for (const { method, path, answer } of ROUTES) {
       const plain = path.replaceAll(/:\w+/g, '1')
@@ -350,7 +350,7 @@ describe('a base path', () => {
     })
   }
 
-  test('that was not told is guessed in the hint', async (context) => {
+  test('that was not given is guessed in the hint', async (context) => {
     const { handler } = apiOf(context)
     const response = await handler(new Request('http://h/ops/api/v1/schedules'))
     const { error } = (await response.json()) as { error: { hint: string } }

@@ -22,7 +22,7 @@ function line(method: string, target: string, ...headers: readonly string[]): st
 }
 
 describe('a server of its own', () => {
-  test('answers on loopback only who names this machine', async (context) => {
+  test('answers on loopback only requests that name this machine', async (context) => {
     const { handler } = apiOf(context, { access: loopbackAccess() })
     const served = await serve(handler, { port: 0 })
     context.after(() => served.close())
@@ -66,7 +66,7 @@ describe('a server of its own', () => {
     assert.equal((await fetch(`${served.url}/healthz`)).status, 200)
   })
 
-  test('notices who leaves a stream, and ends all of them when it closes', async (context) => {
+  test('notices a client that leaves a stream, and ends all streams when it closes', async (context) => {
     const { handler } = apiOf(context)
     const served = await serve(handler, { port: 0 })
     context.after(() => served.close())

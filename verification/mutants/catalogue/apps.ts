@@ -297,9 +297,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'P1, rule 42',
     breaks: 'A job that was an old name of a job of another app takes that name, and runs beside the job.',
     edits: [edit('engine/deploy/other-names.ts', 'isWanted: false', 'isWanted: true')],
-    caughtBy: between(
-      'a job that was the old name of a job of another app is refused, and told which name that has now',
-    ),
+    caughtBy: between('a job that was the old name of a job of another app is refused, with the name that it has now'),
   },
   {
     name: 'unknown-names-not-read',

@@ -258,7 +258,9 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
-      names: ['an instance that was paused for longer than its lease is robbed, told so, and goes on under a new id'],
+      names: [
+        'an instance that was paused for longer than its lease loses its runs, reports it, and goes on under a new id',
+      ],
     },
   },
   {

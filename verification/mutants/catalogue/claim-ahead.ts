@@ -240,7 +240,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: TESTS,
-      names: ['looks at schedules that can not be claimed ahead wait for their due time'],
+      names: ['schedules that cannot be claimed ahead are looked at when they are due'],
     },
   },
 ]

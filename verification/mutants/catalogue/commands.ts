@@ -109,7 +109,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/backfill.test.ts',
-      names: ['what is older than the record is refused: nobody could tell whether it ran'],
+      names: ['an instant older than the records is refused: whether it ran is unknown'],
     },
   },
   {

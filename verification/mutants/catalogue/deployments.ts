@@ -505,7 +505,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         "if (!isSameNumber || id !== '') return null",
       ),
     ],
-    caughtBy: rules('two processes of one deployment that define a job differently: the first stands, both are told'),
+    caughtBy: rules('two processes of one deployment that define a job differently: the first stands, both report it'),
   },
   {
     name: 'rename-from-now',

@@ -22,7 +22,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
-      names: ['whoever can not lead is elected less and less often, and does not keep the fleet busy'],
+      names: ['a candidate that cannot lead is elected less and less often, and does not keep the fleet busy'],
     },
   },
   {
@@ -34,7 +34,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: EXCLUSIVE,
       names: [
-        'of all who want a lock one has it at a time, in the order of its tokens',
+        'one caller at a time has a lock, in the order of the tokens',
         'there is one leader at a time; when it crashes, stops or resigns, another follows with a higher term',
       ],
     },
@@ -47,7 +47,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
-      names: ['a lock that was claimed by somebody who never heard of it is had by the next one'],
+      names: ['a lock whose claim was never acknowledged goes to the next caller'],
     },
   },
   {
@@ -64,7 +64,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
-      names: ['a key that was claimed by somebody who never heard of it is done by the next one, and is no other key'],
+      names: ['a key whose claim was never acknowledged is done by the next caller, and is not another key'],
     },
   },
   {
@@ -77,7 +77,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
-      names: ['a section that was overtaken is told so, also if it ended well'],
+      names: ['a section that was overtaken gets an error, even if it ended well'],
     },
   },
   {
@@ -89,7 +89,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: EXCLUSIVE,
       names: [
-        'of all who want a lock one has it at a time, in the order of its tokens',
+        'one caller at a time has a lock, in the order of the tokens',
         'a lock whose holder crashed is had by the next one, with a higher token',
       ],
     },
@@ -119,7 +119,9 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
-      names: ['whoever may be taken for gone does not say that it leads, until the store has said that it lives'],
+      names: [
+        'a leader that may be taken for dead does not say that it leads, until the store has confirmed its lease',
+      ],
     },
   },
   {
@@ -188,7 +190,9 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: EXCLUSIVE,
-      names: ['what failed is done by the next caller; what nobody knows the end of is not, unless it may be'],
+      names: [
+        'failed work is repeated by the next caller; work with an unknown outcome is not, unless rerun allows it',
+      ],
     },
   },
   {
@@ -199,9 +203,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
-      names: [
-        'who waits in one process asks the store as often as one would, and gets the lock in the order in which it came',
-      ],
+      names: ['callers of one process ask the store as often as one would, and get the lock in order'],
     },
   },
   {
@@ -231,7 +233,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: ROLLBACK,
-      names: ['a key whose beginning the store forgot and whose process then died is one that nobody knows the end of'],
+      names: ['a key whose start the store lost and whose process then died has an unknown outcome'],
     },
   },
   {
@@ -248,7 +250,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: ROLLBACK,
-      names: ['a key that ends before anybody has noticed that the store forgot its beginning is done'],
+      names: ['a key that ends before any instance has noticed that the store lost its start is done'],
     },
   },
   {
@@ -259,7 +261,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: ENDS,
-      names: ['whoever stood for election when the app was stopped stands again when it has started'],
+      names: ['a candidate of a stopped app stands again when the app has started'],
     },
   },
 ]

@@ -19,9 +19,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: PARKED,
-      names: [
-        'a parked run outlives the crash of its instance, a deploy and a fleet without anybody, and is completed once',
-      ],
+      names: ['a parked run outlives the crash of its instance, a deploy and an empty fleet, and is completed once'],
     },
   },
   {
@@ -45,7 +43,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/client/parked.test.ts',
-      names: ['a run that an instance is still at is not completed by anybody else'],
+      names: ['a run that an instance still executes cannot be completed by a call-back'],
     },
   },
   {

@@ -39,7 +39,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance that has one of the labels of a job runs it.',
     edits: [edit('model/placement.ts', '.every(([label, values])', '.some(([label, values])')],
     caughtBy: labels(
-      'a job with on runs only on instances whose labels match all of them, and in time, whoever has its bucket',
+      'a job with on runs only on instances whose labels match all of them, and in time, whichever owns its bucket',
     ),
   },
   {

@@ -21,7 +21,7 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: CONFORMANCE,
-      names: ['of many who claim at once, from different openings, exactly one gets each fire'],
+      names: ['of many concurrent claims, from different openings, exactly one gets each fire'],
     },
   },
   {

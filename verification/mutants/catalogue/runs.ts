@@ -74,7 +74,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/lost-answers.test.ts',
-      names: ['a claim that lands when nobody expects it any more is found by the beats and handed back'],
+      names: ['a claim that lands after it was given up is found by the heartbeats and handed back'],
     },
   },
   {

@@ -40,7 +40,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: LEASES,
-      names: ['after another start of the machine everybody from before is expired'],
+      names: ['after another start of the machine every earlier instance is expired'],
     },
   },
   {

@@ -125,7 +125,7 @@ test('C13: by hand it runs also while it is paused, and after the end of the pau
   clean(until.read(END))
 })
 
-test('C13: nothing is planned in a pause, but by who skips it or changes the rule', () => {
+test('C13: during a pause, only a skip or a change of the rule plans fires', () => {
   const planned = (reason: string, ask: (history: Builder) => void) => {
     const history = minutes([1, 2, 3]).ask(T - 10_000, PAUSE)
     ask(history)
@@ -190,7 +190,7 @@ test('C14: later claims have higher tokens', () => {
   clean(stepped.read(5 * MINUTE + 30_000, { nextAt: EPOCH + 5 * MINUTE }))
 })
 
-test('C14: who is over stays over, and claims nothing', () => {
+test('C14: an instance that has ended stays ended, and claims nothing', () => {
   const over = (states: readonly ('live' | 'left' | 'dead')[]) => {
     const history = minutes([1, 2, 3, 4])
     for (const [index, state] of states.entries()) {
@@ -207,7 +207,7 @@ test('C14: who is over stays over, and claims nothing', () => {
   wrong('C14', over(['left']).read(END))
 })
 
-test('C14: runs that were there before somebody was over are not held against it', () => {
+test('C14: runs that an instance had before it ended are not held against it', () => {
   const history = minutes([1, 2, 3, 4, 5, 6, 7, 8, 9], new Builder().node('n1', 0).node('n2', 0).define(10))
   history.instances.push({ id: 'i-n1', state: 'left' })
   history.read(9 * MINUTE + 5_000)

@@ -103,7 +103,7 @@ test('C8: one run may leave several marks on a resource', () => {
   clean(history.read(END))
 })
 
-test('C4: what was skipped runs if somebody fills it in', () => {
+test('C4: a skipped fire runs if an operator backfills it', () => {
   const filled = (at: number) => {
     const history = but([4]).ask(T - 5_000, { verb: 'skip-next', dueAt: EPOCH + T })
     history.ask(T + 5_000, { verb: 'backfill', from: EPOCH + at, to: EPOCH + at, force: false })
@@ -131,7 +131,7 @@ test('C6: not ready before it is due', () => {
   wrong('C6', history.read(END))
 })
 
-test('C7: a limit counts who is there, and holds where all agree on it', () => {
+test('C7: a limit counts the runs that are open, and holds where all instances agree on it', () => {
   const shared = (beginMs: number, others: Options = { jobLimit: 1 }) => {
     const made = new Builder().node('n1', 0).define(10, { jobLimit: 1 })
     const history = minutes([1, 2, 3, 4], made.define(20, { ...others, start: EPOCH + T }, 'b'))
@@ -143,7 +143,7 @@ test('C7: a limit counts who is there, and holds where all agree on it', () => {
   clean(shared(1_004, { jobLimit: 2 }))
 })
 
-test('C7: another round finds nobody running where one at a time may', () => {
+test('C7: another round starts only when no other run is open, where one at a time may run', () => {
   const again = (from: number) => {
     const history = but([4, 5])
     history.run(T, [T + 5, T + 1_000])
@@ -232,7 +232,7 @@ test('C12: a handler that has just returned is about to be settled', () => {
   wrong('C12', returned(END - 40_000))
 })
 
-test('C13: somebody who triggers does not plan what a pause holds back', () => {
+test('C13: a trigger does not plan what a pause holds back', () => {
   const history = minutes([1, 2, 3]).ask(T - 10_000, { verb: 'pause', until: null, missed: 'skip' })
   history.ask(T + 10, { verb: 'trigger', nonce: 'key' })
   history.record(T + 10, { nonce: 'key', origin: 'manual' })

@@ -67,7 +67,7 @@ test('C10: a turn needs another fire that was active', () => {
   wrong('C10', behind(-1_000))
 })
 
-test('C10: pause, asked and recovered need a pause, somebody who asked, and an earlier run', () => {
+test('C10: the causes pause, asked and recovered need a pause, a request and an earlier run', () => {
   wrong('C10', late(20_000, 'pause').read(END))
   wrong('C10', late(20_000, 'asked').read(END))
   wrong('C10', late(20_000, 'recovered').read(END))

@@ -87,7 +87,7 @@ test('C9: a fire counts its runs, and ends as the last of them', () => {
   )
 })
 
-test('C9: it is paused on record if somebody paused it', () => {
+test('C9: a schedule is recorded as paused if an operator paused it', () => {
   wrong('C9', minutes(TEN).read(END, { isPaused: true }))
   const paused = () => minutes([1, 2, 3]).ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: 'skip' })
   clean(paused().read(END, { isPaused: true, nextAt: EPOCH + T }))
@@ -130,7 +130,7 @@ const RANGE = {
   endedAt: EPOCH + 9.5 * MINUTE,
 } as const
 
-test('C10: a range counts the instants that it stands for, and nobody else does', () => {
+test('C10: a range counts exactly the instants that it covers', () => {
   const range = (count: number, which: readonly number[] = [1, 10]) => {
     const history = minutes(which).fault('store-down', 1.5 * MINUTE, 9.4 * MINUTE)
     history.record(9 * MINUTE, { plannedAt: RANGE.plannedAt })

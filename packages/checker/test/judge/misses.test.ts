@@ -21,7 +21,7 @@ test('C1: the first instant of a schedule, and its last before the read', () => 
   wrong('C1', minutes(without(10)).read(END))
 })
 
-test('C1: an instant that nobody can have run yet is not missed', () => {
+test('C1: an instant that no instance can have run yet is not missed', () => {
   clean(minutes(without(10)).read(10 * MINUTE + 30_000, { nextAt: EPOCH + 10 * MINUTE }))
 })
 
@@ -70,7 +70,7 @@ test('C1: missed while nothing was wrong', () => {
   wrong('C1', history.read(END))
 })
 
-test('C1: missed in an outage, or with nobody there who could run it, is not a miss', () => {
+test('C1: an instant in an outage, or without an instance that could run it, is not missed', () => {
   const outage = minutes(without(4)).fault('store-down', 4 * MINUTE + 1, 5 * MINUTE - 10)
   outage.record(4 * MINUTE, LATE)
   clean(outage.read(END))
@@ -142,7 +142,7 @@ test('C4: what was claimed ahead of a pause that skips runs, and what was claime
   wrong('C4', skipped.read(END))
 })
 
-test('C4: a fire by hand needs somebody who asked for it', () => {
+test('C4: a manual fire needs a request', () => {
   const byHand = (nonce: string, asked: string | null, at: number) => {
     const history = minutes(TEN).ask(90_000, { verb: 'trigger', nonce: asked }, { endedAt: 90_020 })
     history.record(at, { nonce, origin: 'manual' })
@@ -155,7 +155,7 @@ test('C4: a fire by hand needs somebody who asked for it', () => {
   wrong(['C1', 'C4'], byHand('x7', null, 95_010))
 })
 
-test('C1: who was told that a fire by hand is on its way finds it on record', () => {
+test('C1: a manual fire that was acknowledged is on record', () => {
   const asked = (result: 'ok' | 'info', nonce: string | null) =>
     minutes(TEN)
       .ask(90_000, { verb: 'trigger', nonce }, { result, endedAt: result === 'ok' ? 90_020 : null })
@@ -165,7 +165,7 @@ test('C1: who was told that a fire by hand is on its way finds it on record', ()
   wrong('C1', asked('ok', null))
 })
 
-test('C4: of two fires by hand each has somebody who asked for it, whoever was answered first', () => {
+test('C4: each of two manual fires has its own request, whichever was answered first', () => {
   const history = minutes(TEN)
   history.ask(90_000, { verb: 'trigger', nonce: null }, { endedAt: 90_100 })
   history.ask(90_001, { verb: 'trigger', nonce: null }, { endedAt: 90_010 })
@@ -179,7 +179,7 @@ test('C4: of two fires by hand each has somebody who asked for it, whoever was a
   clean(history.read(END))
 })
 
-test('C4: who was asked to stop starts nothing more, unless it was kept from hearing that', () => {
+test('C4: an instance that was asked to stop starts nothing more, unless the request did not reach it', () => {
   const stopping = (askedMs: number, fault = false) => {
     const history = minutes(without(9, 10), new Builder().node('n1', 0).node('n2', 0).define(10))
     if (fault) history.fault('pause', 9 * MINUTE + askedMs, 9 * MINUTE, 'n2')

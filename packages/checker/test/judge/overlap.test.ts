@@ -71,7 +71,7 @@ test('C7: by the handlers, if the ledger says otherwise', () => {
   wrong(['C7', 'C10'], goesOn(cancelled, cancel(5)))
 })
 
-test('C7: a fire by hand may have been told to ignore what runs', () => {
+test('C7: a manual fire may ignore the overlap policy', () => {
   const history = minutes(without(4), new Builder().node('n1', 0).define(10)).ask(T + 500, {
     verb: 'trigger',
     nonce: 'key',

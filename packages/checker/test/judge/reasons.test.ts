@@ -189,7 +189,7 @@ test('C10: too late to be run again needs a deadline that is over, and a crash t
   wrong('C10', givenUp('recovery-too-late', 1, { retry }, 18_000, false))
 })
 
-test('C10: stopped needs somebody who stopped its node', () => {
+test('C10: the reason stopped needs a stop of its node', () => {
   const once = { guarantee: 'at-most-once' } as const
   clean(givenUp('stopped', 1, once))
   wrong('C10', givenUp('stopped', 1, once, 18_000, false))
@@ -217,7 +217,7 @@ test('C10: replaced needs another fire', () => {
   wrong('C10', replaced(MINUTE - 1))
 })
 
-test('C10: what a pause held back is let go by who takes the schedule away', () => {
+test('C10: a fire that a pause held back is released when the schedule is removed', () => {
   const gone = (verb: 'remove' | 'resume') => {
     const history = minutes([1, 2, 3])
     history.ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: 'all' })

@@ -190,7 +190,7 @@ describe('the judge of ledgers', () => {
     )
   })
 
-  test('finds every way in which a ledger can not be true', () => {
+  test('finds every contradiction in a ledger', () => {
     const failed = { outcome: 'failed', reason: 'error' } as const
     const second = {
       attempt: 2,
@@ -232,7 +232,7 @@ describe('the judge of ledgers', () => {
         withMinute(2, [fire(2, { reason: 'timeout' })], [run(2)]),
       ],
       [/^C10 .*an end without an outcome/, withMinute(2, [fire(2, { endedAt: null })], [run(2)])],
-      [/^C10 .*no way for a run to end/, withMinute(2, [fire(2)], [run(2, { reason: 'late' })])],
+      [/^C10 .*a run can't end that way/, withMinute(2, [fire(2)], [run(2, { reason: 'late' })])],
       [
         /^C10 .*ended before it was planned/,
         withMinute(2, [fire(2, { endedAt: NINE + MINUTE })], [run(2, { endedAt: NINE + MINUTE })]),
@@ -293,7 +293,7 @@ describe('the judge of ledgers', () => {
     assert.deepEqual(found(withMinute(3, [], []), { from: at + 1, to: Number.MAX_SAFE_INTEGER }), [])
   })
 
-  test('tells what is due and on no record yet, unless nothing is due or nobody asks', () => {
+  test('reports what is due and not on record yet, unless nothing is due or it was not asked to', () => {
     const overdue = (minutes: number, over: Partial<LedgerRule> = {}, stretch = ALWAYS) =>
       judgeLedger(subject({ readAt: NINE + minutes * MINUTE, rule: { ...RULE, ...over } }), stretch).overdue
     const since = NINE + 5 * MINUTE

@@ -86,7 +86,7 @@ describe('the picture of a history', () => {
 })
 
 describe('the lines of a history', () => {
-  test('say when, who and what', () => {
+  test('have a time, an actor and an event', () => {
     const { history, verdict } = brokenSample()
     const start = history.entries.find((entry) => entry.kind === 'start')!
     const small: History = {

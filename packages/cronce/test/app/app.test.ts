@@ -128,7 +128,7 @@ test('a schedule for a job that is not there is warned about, with the nearest n
   await app.stop()
 })
 
-test('a logger that throws, and listeners that throw or reject, hurt nobody', async () => {
+test('a logger that throws, and listeners that throw or reject, do no harm', async () => {
   const kit = testKit()
   const logger = {
     error: () => {
@@ -156,7 +156,7 @@ test('a logger that throws, and listeners that throw or reject, hurt nobody', as
   await app.stop()
 })
 
-test('what a listener throws is told to the logger', async () => {
+test('an error that a listener throws is logged', async () => {
   const kit = testKit()
   const errors: string[] = []
   const app = kit.app({ logger: { error: (message) => errors.push(message), warn: () => {} } })
@@ -251,7 +251,7 @@ test('runDue runs what is due, waits for it, and leaves', async () => {
   assert.deepEqual(new Set(states), new Set(['left']))
 })
 
-test('runDue does not leave what is due to others, who may be gone', async () => {
+test('runDue does not leave due fires to peers that may be gone', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app) => {
     for (let job = 0; job < 8; job++) app.job(`job-${job}`, '1 0 * * *', () => {})
@@ -279,7 +279,7 @@ test('runDue that fails leaves nothing behind', async () => {
   fleet.end()
 })
 
-test('what can not be made a text of, thrown or rejected by a listener, hurts nobody', async () => {
+test('a value that cannot be converted to text, thrown or rejected by a listener, does no harm', async () => {
   const kit = testKit()
   const app = kit.app({ logger: { error: () => Promise.reject(new Error('disk full')), warn: () => {} } })
   app.on('run.started', () => {
@@ -294,7 +294,7 @@ test('what can not be made a text of, thrown or rejected by a listener, hurts no
   await app.stop()
 })
 
-test('stop() ends also if neither the store can be closed nor anybody told', async () => {
+test('stop() ends even if the store cannot be closed and peers cannot be notified', async () => {
   const kit = testKit()
   const { open } = kit.store
   const broken = Object.assign(Object.create(kit.store) as typeof kit.store, {

@@ -200,7 +200,7 @@ test('an endpoint that is done at once says so by its answer, and has nothing le
   assert.equal((await app.runs.get(NAME, delivery.token)).state, 'succeeded')
 })
 
-test('nobody completes a run without the secret, for another run, or by another method', async (context) => {
+test('no request completes a run without the secret, for another run, or by another method', async (context) => {
   const { app, next, event, trigger } = await bench(context)
   const parked = event('run.parked')
   await trigger()
@@ -270,7 +270,7 @@ test('a call-back is signed with the secret of its own target: of nine, none com
   assert.deepEqual(await complete('more', more!.token, { secret: secretOf('job 0') }), [200, undefined])
 })
 
-test('who handles call-backs may say the secret of each schedule', async (context) => {
+test('handleCallback may choose the secret of each schedule', async (context) => {
   const { app, next, event, trigger } = await bench(context)
   const parked = event('run.parked')
   await trigger()

@@ -149,13 +149,13 @@ function failing(context: TestContext, times: number, base: Duration, kit = test
 }
 
 for (const query of ['?schedule=outside&id=1', '?schedule=outside&due=2027-01-01T00:00:00Z']) {
-  test(`where nobody has started, a retry that is due soon is waited for: ${query}`, async (context) => {
+  test(`without a started instance, a retry that is due soon is waited for: ${query}`, async (context) => {
     const { ran, deliver } = failing(context, 3, '10s')
     const { status, body } = await deliver(query)
     assert.deepEqual([status, body.fire?.state, body.fire?.attempt, ran], [200, 'succeeded', 4, [1, 2, 3, 4]])
   })
 
-  test(`where nobody has started, whoever delivered comes again for a retry that is due later: ${query}`, async (context) => {
+  test(`without a started instance, the sender is asked to deliver again for a later retry: ${query}`, async (context) => {
     const { ran, kit, deliver } = failing(context, 1, '2h')
     const first = await deliver(query)
     assert.deepEqual([first.status, first.body.fire?.state, ran], [503, 'open', [1]])
@@ -172,7 +172,7 @@ for (const query of ['?schedule=outside&id=1', '?schedule=outside&due=2027-01-01
   })
 }
 
-test('where nobody has started, retries are waited for up to a minute in all', async (context) => {
+test('without a started instance, retries are waited for up to a minute in all', async (context) => {
   const { ran, deliver } = failing(context, 4, '25s')
   const first = await deliver('?schedule=outside&id=1')
   assert.deepEqual([first.status, first.body.fire?.state, ran], [503, 'open', [1, 2, 3]])
@@ -180,7 +180,7 @@ test('where nobody has started, retries are waited for up to a minute in all', a
   assert.deepEqual([second.status, second.body.fire?.state, ran], [200, 'succeeded', [1, 2, 3, 4, 5]])
 })
 
-test("what another process is running, and what is paused, is in somebody else's hand: nobody need come again", async (context) => {
+test('a fire that another process runs, or that is paused, needs no further delivery', async (context) => {
   const kit = testKit()
   const release = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
@@ -240,7 +240,7 @@ test('a delivery while the app runs what is due waits for its own turn', async (
   assert.equal(ran[0], 'slow')
 })
 
-test('whoever comes while due fires are being run shares the next round, since this one may have looked before', async () => {
+test('a delivery that comes while due fires run shares the next round, since this one may have looked before', async () => {
   const rounds: PromiseWithResolvers<void>[] = []
   const runner = {
     isStarted: () => false,
@@ -291,7 +291,7 @@ test('a delivery beside a runDue() of your own is run as well, and no error', as
   assert.deepEqual([status, body.error, body.fire?.state], [200, undefined, 'succeeded'])
 })
 
-test('an app that is busy starting or stopping is asked again; one that has started needs nobody', async () => {
+test('an app that is starting or stopping is asked again; one that has started runs it by itself', async () => {
   let asked = 0
   let isStarted = false
   const runner = {

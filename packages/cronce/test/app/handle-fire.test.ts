@@ -135,7 +135,7 @@ test('without an instant or an id the nearest one is meant, by the clock of the 
   await refused(app, fireRequest('?schedule=outside'), [409, 'DUE_UNKNOWN'])
 })
 
-test('what can not be a fire is refused with a code, and leaves nothing behind', async (context) => {
+test('what cannot be a fire is refused with a code, and leaves nothing behind', async (context) => {
   const { kit, app } = await started(context)
   const cases: readonly (readonly [Request, number, string])[] = [
     [fireRequest(''), 400, 'FIRE_UNNAMED'],
@@ -176,7 +176,7 @@ test('what can not be a fire is refused with a code, and leaves nothing behind',
   assert.deepEqual((await app.fires.list({ schedule: 'outside' })).items, [])
 })
 
-test('nobody gets in without a token or a signature, and without either set nobody gets in at all', async (context) => {
+test('no request gets in without a token or a signature, and without either set none gets in at all', async (context) => {
   const { app } = await started(context)
   const request = (authorization?: string) =>
     fireRequest('?schedule=outside&id=1', { headers: authorization === undefined ? {} : { authorization } })
@@ -206,7 +206,7 @@ test('nobody gets in without a token or a signature, and without either set nobo
   assert.ok(isTaken((await answerOf(app, request(`bearer ${TOKEN}`))).status))
 })
 
-test('what is wrong here is told to our log, once, and not to strangers', async (context) => {
+test('a mistake on our side is logged here, once, and not shown to the sender', async (context) => {
   const { app } = await started(context)
   const told: string[] = []
   const logger = { error: (message: string) => void told.push(message), warn: () => {} }

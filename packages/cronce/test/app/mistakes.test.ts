@@ -197,7 +197,7 @@ const JOBS: readonly JobCase[] = [
   [{ cron: '0 */5 * * *' }, 'CRON_SUSPICIOUS', 'starts again every day', "Write every: '5h' for a steady interval"],
 ]
 
-test(`each of ${JOBS.length} mistakes in a job is told with a code, the job, the value and the fix`, () => {
+test(`each of ${JOBS.length} mistakes in a job is reported with a code, the job, the value and the fix`, () => {
   for (const [options, code, value, fix] of JOBS) {
     const told = toldAbout({ store: 'memory:' }, (app) => app.job('billing', options, () => {}))
     const what = `${JSON.stringify(options)}\n${told.map(({ text }) => text).join('\n')}`
@@ -236,7 +236,7 @@ const APPS: readonly (readonly [options: object, code: string, value: string, fi
   [{ store: 'memory:', namespace: '' }, 'NAME_INVALID', '""', '1 to 200 characters'],
 ]
 
-test(`each of ${APPS.length} mistakes in the app's options is told with a code, the value and the fix`, () => {
+test(`each of ${APPS.length} mistakes in the app's options is reported with a code, the value and the fix`, () => {
   for (const [options, code, value, fix] of APPS) {
     const told = toldAbout(options, () => {})
     const what = `${JSON.stringify(options)}\n${told.map(({ text }) => text).join('\n')}`
@@ -265,7 +265,7 @@ const CALLS: readonly Call[] = [
   [['known', '0 3 * * *', () => {}], 'JOB_EXISTS', '"known"', 'another name'],
 ]
 
-test(`each of ${CALLS.length} wrong calls of app.job is told with a code, the value and the fix`, () => {
+test(`each of ${CALLS.length} wrong calls of app.job is reported with a code, the value and the fix`, () => {
   for (const [args, code, value, fix] of CALLS) {
     const told = toldAbout({ store: 'memory:' }, (app) => {
       app.job('known', {}, () => {})
@@ -315,7 +315,7 @@ test('a schedule made at run time gets the same errors and warnings, with its na
   assert.match(warnings[0]!, /timeout is 30, .*'30s'.* \(DURATION_SUSPICIOUS\)$/)
 })
 
-test('an event of another library is told as run.ended', async () => {
+test('an event of another library is emitted as run.ended', async () => {
   await using app = cronce({ store: 'memory:', logger: false })
   for (const type of ['job.failed', 'completed', 'task:success', 'error', 'failed']) {
     const error = { code: 'OPTION_INVALID', hint: 'Did you mean run.ended?' }

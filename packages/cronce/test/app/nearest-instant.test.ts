@@ -7,7 +7,7 @@ import { at, cron, every } from '../../src/cron.ts'
 const THREE = Date.parse('2027-01-01T03:00:00Z')
 const nightly = cron('0 3 * * *')
 
-test('a host one second early is given the slot that is just ahead, and told how long to wait', () => {
+test('a host one second early gets the slot that is just ahead, and the time to wait', () => {
   assert.deepEqual(nearestInstant(nightly, THREE - 1_000), { dueAt: THREE, waitMs: 1_000 })
   assert.deepEqual(nearestInstant(cron('* * * * *'), THREE - 1_000), { dueAt: THREE, waitMs: 1_000 })
 })
@@ -25,7 +25,7 @@ test('beyond the tolerance, on either side, there is none', () => {
   assert.equal(nearestInstant(nightly, THREE + 1, 0), null)
 })
 
-test('half way between two instants nobody can tell which one is meant', () => {
+test('half way between two instants neither is chosen', () => {
   const minutely = cron('* * * * *')
   assert.equal(nearestInstant(minutely, THREE + 30_000), null)
   assert.deepEqual(nearestInstant(minutely, THREE + 29_999), { dueAt: THREE, waitMs: 0 })

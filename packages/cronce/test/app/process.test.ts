@@ -110,7 +110,7 @@ describe('an app in a process', { concurrency: 3, timeout: 600_000 }, () => {
     assert.deepEqual(await start('fleeting').ended, [0, null])
   })
 
-  test('failures are told on stderr, unless there is a logger', async () => {
+  test('failures are printed on stderr, unless there is a logger', async () => {
     const child = start('failing')
     await child.said('failed: Error: out of paper')
     child.process.kill('SIGTERM')

@@ -122,7 +122,7 @@ function away(times: number, code: 'STORE_UNREACHABLE' | 'STORE_NOT_MIGRATED' = 
   }
 }
 
-test('start rejects when the store is away, waits for it when told so, and gives up when stopped', async () => {
+test('start rejects when the store is unreachable, waits for it with wait: true, and gives up when stopped', async () => {
   const { lines, logger } = kept()
   await assert.rejects(cronce({ store: away(1), logger, signals: false }).start(), { code: 'STORE_UNREACHABLE' })
   const app = cronce({ store: away(1), logger, signals: false })

@@ -31,7 +31,7 @@ test('a client that lost a race looks again, and both changes are made', async (
   assert.equal(view.revision, 2)
 })
 
-test('two that create the same schedule at once: one does, the other is told', async () => {
+test('of two that create the same schedule at once, one succeeds and the other gets an error', async () => {
   const { client } = await openWith()
   const both = await Promise.allSettled([
     client.schedules.create('acme', { job: 'billing' }),

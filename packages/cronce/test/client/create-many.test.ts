@@ -85,7 +85,7 @@ test('only the first hundred problems are kept', async () => {
   assert.deepEqual([refused, problems.length], [300, 100])
 })
 
-test('one that somebody else got in the way of is looked at again', async () => {
+test('after a conflict a schedule is read again', async () => {
   let raced = false
   const { client } = await openClient({
     wrap: (store) => ({

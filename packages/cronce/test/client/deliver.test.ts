@@ -20,7 +20,7 @@ test('an instant that is delivered many times at once is one fire, and is run on
   assert.deepEqual(await work('acme'), [])
 })
 
-test("a schedule's own instant is its own fire, whoever comes first", async () => {
+test("a delivery of a schedule's own instant is the same fire, whichever comes first", async () => {
   const { client, clock, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing', every: '1m' })
   const due = NOON + MINUTE
@@ -141,7 +141,7 @@ for (const [missed, state] of [
   })
 }
 
-test('a pause whose end has come is over for deliveries, too, also if nobody has looked since', async () => {
+test('a pause whose end has come is over for deliveries, too, even if no instance has looked since', async () => {
   const { client, clock } = await openClient()
   await client.schedules.create('acme', { job: 'billing' })
   await client.schedules.pause('acme', { until: NOON + MINUTE })
@@ -196,7 +196,7 @@ test('a delivery that comes late waits its turn, as the planner would have it', 
   assert.equal((await state('acme')).open.length, 2)
 })
 
-test('an instant that its schedule comes to by itself is told with the time at which it may start', async () => {
+test('an instant that its schedule reaches by itself is answered with the time at which it may start', async () => {
   const { client } = await openClient()
   await client.schedules.create('acme', { job: 'billing', every: '1m', jitter: '30s' })
   const { fire, readyAt } = await client.schedules.deliver('acme', { dueAt: NOON + MINUTE })

@@ -83,7 +83,7 @@ test('the feed is ready after it knows where it begins, and before the first loo
   assert.deepEqual(endedTokens(told[0]!), [...begun])
 })
 
-test('a feed that can not find out where it begins fails, and is never ready', async () => {
+test('a feed that cannot find its position fails, and is never ready', async () => {
   const bench = await FeedBench.open()
   bench.beforeCall = () => {
     throw failing()

@@ -28,7 +28,7 @@ async function parked(
   return { ...bench, token, park }
 }
 
-test('a parked run is held by nobody, and does not end with the instance that began it', async () => {
+test('a parked run is held by no instance, and does not end with the instance that started it', async () => {
   const { client, store, token } = await parked()
   assert.deepEqual(
     (await client.runs.list({ outcome: 'open' })).items.map(({ token, instance, state }) => [token, instance, state]),
@@ -46,7 +46,7 @@ async function renewals(store: Bench['store']): Promise<number> {
   return instances[0]!.renewals
 }
 
-test('whoever has the token says how a parked run ended, and may say it twice', async () => {
+test('a caller with the token completes a parked run, and may repeat the call', async () => {
   const { client, token } = await parked()
   const done = { outcome: 'succeeded', result: { rows: 7 } } as const
   assert.deepEqual([(await client.runs.complete('acme', token, done)).result], [{ rows: 7 }])
@@ -123,7 +123,7 @@ test('a parked run is active: what comes meanwhile is skipped, and a cancel ends
   assert.equal((await client.runs.get('acme', token)).state, 'cancelled')
 })
 
-test('a run that an instance is still at is not completed by anybody else', async () => {
+test('a run that an instance still executes cannot be completed by a call-back', async () => {
   const { client, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing' })
   await client.schedules.trigger('acme')

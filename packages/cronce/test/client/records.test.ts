@@ -24,7 +24,7 @@ async function settleRun({ decide }: Bench, token: string, reason: 'completed' |
 }
 
 describe('fires and runs', () => {
-  test('are told as they are, from open to ended', async () => {
+  test('are shown in every state, from open to ended', async () => {
     const bench = await openHourly()
     const { client, clock } = bench
     clock.now += 250
@@ -222,7 +222,7 @@ describe('instances', () => {
     await assert.rejects(client.instances.drain('nobody'), { code: 'INSTANCE_NOT_FOUND' })
   })
 
-  test('whose lease has run out are silent until somebody declares them dead', async () => {
+  test('whose lease has expired are silent until a peer declares them dead', async () => {
     const { client, clock } = await openHourly()
     clock.now += 400 * DAY
     assert.equal((await client.instances.list())[0]?.state, 'silent')
@@ -293,7 +293,7 @@ describe('a tenant', () => {
     assert.deepEqual(await client.tenants.erase('acme'), { schedules: 0 })
   })
 
-  test('keeps what it had under a schedule that another tenant gets: nobody else is told of it, and erase leaves it there', async () => {
+  test('keeps its records of a schedule that moves to another tenant: only it exports them, and erase leaves them', async () => {
     const bench = await openHourly()
     const { client, work } = bench
     const [started] = await work('acme')

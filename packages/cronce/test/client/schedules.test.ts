@@ -59,7 +59,7 @@ describe('a schedule', () => {
     )
   })
 
-  test('is told to the instances at once', async () => {
+  test('reaches the instances at once', async () => {
     const { client, store } = await openClient()
     let told = 0
     const stop = store.watch(() => told++)
@@ -83,7 +83,7 @@ describe('a schedule', () => {
     assert.deepEqual(replaced.input, { plan: 'pro' })
   })
 
-  test('that is missing is told by every command', async () => {
+  test('that does not exist is reported by every command', async () => {
     const { client } = await openClient()
     const { schedules, fires, runs } = client
     const fire = { schedule: 'gone', dueAt: NOON }
@@ -227,7 +227,7 @@ describe('a schedule', () => {
 })
 
 describe('a pause', () => {
-  test('says who and why, and ends when somebody resumes', async () => {
+  test('records the author and the note, and ends when an operator resumes', async () => {
     const { client, clock } = await openClient()
     await client.schedules.create('acme', { ...HOURLY, cron: '30 * * * *' })
     const paused = await client.schedules.pause('acme', { note: 'migration', author: 'ann', until: NOON + 90 * MINUTE })
@@ -248,7 +248,7 @@ describe('a pause', () => {
     assert.equal((await client.schedules.resume('acme')).state, 'active')
   })
 
-  test('ends as it was meant to when it was begun, unless told otherwise', async () => {
+  test('ends as chosen when it was paused, unless resume says otherwise', async () => {
     const { client, clock } = await openClient()
     for (const name of ['as-meant', 'otherwise']) {
       await client.schedules.create(name, { ...HOURLY, cron: '30 * * * *' })

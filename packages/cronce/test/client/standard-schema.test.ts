@@ -29,7 +29,7 @@ test('a schema may answer later', async () => {
   assert.deepEqual(await validateInput(later, 1), { ok: true, value: 2 })
 })
 
-test('what does not fit is told by field, and not all of it', async () => {
+test('a value that does not fit is reported by field, up to a limit', async () => {
   assert.deepEqual(await validateInput(day, 5), { ok: false, message: 'day: expected a text' })
   const strict = schema(() => ({
     issues: Array.from({ length: 100 }, (_, index) => ({ message: 'bad', path: ['list', { key: index }] })),
@@ -50,7 +50,7 @@ test('no input is undefined or null, as the schema likes it', async () => {
   assert.equal((await validateInput(day, null)).ok, false)
 })
 
-test('a schema is told by its mark, whether object or function', () => {
+test('a schema is recognized by its property, whether object or function', () => {
   assert.equal(isStandardSchema(day), true)
   assert.equal(isStandardSchema(Object.assign(() => {}, day)), true)
   for (const other of [null, undefined, {}, { '~standard': null }, { '~standard': {} }, 'x']) {

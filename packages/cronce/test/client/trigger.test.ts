@@ -15,7 +15,7 @@ test('a trigger makes a fire now, besides the instants of the schedule', async (
   assert.equal((await client.schedules.get('acme')).nextAt, NOON + 30 * 60_000)
 })
 
-test('a dedupe key is on record once, whoever asks and however often', async () => {
+test('a dedupe key is on record once, however many callers repeat it', async () => {
   const { client, clock, state } = await openClient()
   await client.schedules.create('acme', { job: 'billing' })
   const first = await client.schedules.trigger('acme', { dedupe: 'invoice-7' })
@@ -41,7 +41,7 @@ test('a dedupe key is remembered also where a new fire would be refused', async 
   assert.deepEqual(await client.schedules.trigger('acme', { dedupe: 'first' }), { fire: first.fire, created: false })
 })
 
-test('a trigger honours overlap unless told otherwise', async () => {
+test('a trigger honours overlap unless it says otherwise', async () => {
   const { client, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing' })
   await client.schedules.trigger('acme')
@@ -78,7 +78,7 @@ test('a schedule in a transaction can be triggered in the same', async () => {
   assert.equal((await client.fires.list({ schedule: 'acme' })).items.length, 1)
 })
 
-test('who wanted a fire, and why, stays on record with it', async () => {
+test('the author and the reason of a fire stay on record with it', async () => {
   const { client, clock, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing', every: '1m', misfire: 'skip' })
   const by = { author: 'ann', note: 'the file came late' }

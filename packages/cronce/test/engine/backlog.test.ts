@@ -32,7 +32,7 @@ test('a fleet that is behind by more than any patience shares what is due, and d
   fleet.end()
 })
 
-test('what an instance that lives does not get to is taken also by those who are behind with their own', async () => {
+test('schedules that a live instance does not get to are also taken by peers that are behind with their own', async () => {
   const fleet = await createFleet({ seed: 5 })
   const declare = (ms: number): Parameters<Fleet['add']>[0] => {
     return (app, member) => app.job('bill', {}, () => member.clock.sleep(ms))

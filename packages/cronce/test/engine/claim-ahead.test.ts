@@ -374,7 +374,7 @@ test('a store that is slower than the grace still starts the runs that were clai
   fleet.end()
 })
 
-test('looks at schedules that can not be claimed ahead wait for their due time', async () => {
+test('schedules that cannot be claimed ahead are looked at when they are due', async () => {
   const looksWith = async (claimAhead: number): Promise<number> => {
     const fleet = await createFleet({ probes: true })
     const only = await fleet.add(bill({ guarantee: 'at-most-once' }), { claimAhead, concurrency: 10 })

@@ -168,7 +168,7 @@ test('a fire whose instances died twice runs alone for its first minute only, an
   fleet.end()
 })
 
-test('what a dead instance held is found also when whoever declared it dead dies, too', async () => {
+test('runs of a dead instance are recovered even if the instance that declared it dead dies, too', async () => {
   const fleet = await createFleet()
   const declare: Parameters<Fleet['add']>[0] = (app, { clock }) =>
     app.job('bill', '0 0 * * *', () => clock.sleep(60_000))
@@ -192,7 +192,7 @@ test('what a dead instance held is found also when whoever declared it dead dies
   fleet.end()
 })
 
-test('who saw others recover what a dead instance held does it itself when they die in the middle', async () => {
+test('an instance whose peers were recovering runs does it itself when they die in the middle', async () => {
   const fleet = await createFleet()
   const declare: Parameters<Fleet['add']>[0] = (app, { clock }) =>
     app.job('bill', { every: '1s', overlap: 'allow', misfire: 'all' }, () => clock.sleep(10 * MINUTE))

@@ -59,7 +59,7 @@ test('a result as deep as may be is kept', async () => {
   fleet.end()
 })
 
-test('a step or a key whose result is nested too deep is done, and whoever did it is told that the result is not kept', async () => {
+test('a step or a key whose result is nested too deep is done, and its caller gets an error about the result', async () => {
   const refusals: unknown[] = []
   const note = (error: { readonly code?: unknown; readonly message: string }): void => {
     refusals.push([error.code, error.message.includes(TOO_DEEP)])

@@ -48,7 +48,7 @@ test('an instant on record that an earlier schedule of the name has left is not 
   for (const member of fleet.members) member.crash()
 })
 
-test('what is refused because too much is to be caught up with first is told once, and declared when that is done', async () => {
+test('a declaration that must wait until a schedule has caught up is reported once, and applied then', async () => {
   const fleet = await createFleet()
   const old = await fleet.add((app) => app.job('job', { every: '1s', misfire: 'skip' }, () => {}), { deployment: 'v1' })
   await fleet.advance('10s')

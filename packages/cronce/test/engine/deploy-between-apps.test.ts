@@ -116,7 +116,7 @@ test('what waits under the old name of a gone app ends as retired when another a
   crashAll(fleet)
 })
 
-test('a job that was the old name of a job of another app is refused, and told which name that has now', async () => {
+test('a job that was the old name of a job of another app is refused, with the name that it has now', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const crm = await moved(fleet, id)

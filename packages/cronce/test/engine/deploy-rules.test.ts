@@ -40,7 +40,7 @@ test('a script without jobs declares nothing: no number, no record, nothing reti
   }
 })
 
-test('without ids, live processes of one app with different jobs keep all of them, whoever starts last', async () => {
+test('without ids, live processes of one app with different jobs keep all of them, whichever starts last', async () => {
   for (const order of [
     ['web', 'worker'],
     ['worker', 'web'],
@@ -241,7 +241,7 @@ test('an app without a live process for the hold-down yields its names; a live o
   fleet.end()
 })
 
-test('two processes of one deployment that define a job differently: the first stands, both are told', async () => {
+test('two processes of one deployment that define a job differently: the first stands, both report it', async () => {
   const fleet = await createFleet()
   const every =
     (cron: string): Declare =>

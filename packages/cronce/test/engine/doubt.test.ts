@@ -5,7 +5,7 @@ import { createFleet, type Declare, type Member } from './fleet.ts'
 const beats = ({ link }: Member): number => link.calls.get('beat') ?? 0
 const billing: Declare = (app, member) => app.job('bill', '1 * * * *', () => member.clock.sleep(20_000))
 
-test('whoever may be taken for gone renews at once, and goes on', async () => {
+test('an instance that may be taken for dead renews at once, and goes on', async () => {
   const fleet = await createFleet({ latency: () => ({ requestMs: 5, answerMs: 5 }) })
   const member = await fleet.add(billing)
   await fleet.advance('61s')
@@ -19,7 +19,7 @@ test('whoever may be taken for gone renews at once, and goes on', async () => {
   fleet.end()
 })
 
-test('whoever may be taken for gone and gets no answer trusts its lease for the grace, and no longer', async () => {
+test('an instance that may be taken for dead and gets no answer trusts its lease for the grace, and no longer', async () => {
   const fleet = await createFleet()
   const member = await fleet.add(billing)
   await fleet.advance('61s')

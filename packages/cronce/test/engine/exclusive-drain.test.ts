@@ -51,7 +51,7 @@ test('a term that is granted while its instance is being drained ends as well', 
   fleet.end()
 })
 
-test('whoever is drained keeps its locks, and runs what it has begun', async () => {
+test('a drained instance keeps its locks, and finishes what it has started', async () => {
   const fleet = await createFleet()
   const only = await fleet.add((app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(120_000)))
   const done = only.app.lock('ledger', async ({ signal }) => {

@@ -27,7 +27,7 @@ async function restartDuring(fleet: Fleet, { app, link }: Member, begin: () => u
   await started
 }
 
-test('whoever stood for election when the app was stopped stands again when it has started', async () => {
+test('a candidate of a stopped app stands again when the app has started', async () => {
   const { fleet, members } = await fleetOf(1)
   const [only] = members
   await restartDuring(fleet, only!, () => only!.app.elect('cache'))
@@ -36,7 +36,7 @@ test('whoever stood for election when the app was stopped stands again when it h
   fleet.end()
 })
 
-test('whoever waited for a lock or a key when the app was stopped is told so, also if it has started again since', async () => {
+test('a caller that waits for a lock or a key when the app stops gets an error, even if it has started again since', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, other] = members
   void holder!.app.lock('ledger', never).catch(nothing)
@@ -120,7 +120,7 @@ test('nothing begins of which its caller has said meanwhile that it does not wan
   fleet.end()
 })
 
-test('a section that lost its lock and then threw is told that it lost the lock, and why it threw is in the cause', async () => {
+test('a section that lost its lock and then threw gets LOCK_LOST, with its error as the cause', async () => {
   const { fleet, members } = await fleetOf(2)
   const [sleeper, successor] = members
   const oops = new Error('oops')
@@ -139,7 +139,7 @@ test('a section that lost its lock and then threw is told that it lost the lock,
   fleet.end()
 })
 
-test('a drained instance leads nobody, and its callers have their locks and keys', async () => {
+test('a drained instance leads no election, and its callers still get their locks and keys', async () => {
   const { fleet, members } = await fleetOf(1)
   const [only] = members
   const drained = fleet.operator.instances.drain(only!.app.instance!)
@@ -153,7 +153,7 @@ test('a drained instance leads nobody, and its callers have their locks and keys
   fleet.end()
 })
 
-test('whoever waits does not ask the store at every bell', async () => {
+test('a waiting caller does not ask the store at every wake-up', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, other] = members
   void holder!.app.lock('ledger', never).catch(nothing)
@@ -171,7 +171,7 @@ test('whoever waits does not ask the store at every bell', async () => {
   fleet.end()
 })
 
-test('who waits for a key waits as long as it says, and many of one process ask as often as one', async () => {
+test('a caller waits for a key as long as its option says, and many of one process ask as often as one', async () => {
   const { fleet, members } = await fleetOf(2)
   const [doer, crowd] = members
   const done = doer!.app.once('k', () => doer!.clock.sleep(60_000).then(() => 'done'))

@@ -30,7 +30,7 @@ function loseClaim({ link }: Member): void {
   })
 }
 
-test('a lock that was claimed by somebody who never heard of it is had by the next one', async () => {
+test('a lock whose claim was never acknowledged goes to the next caller', async () => {
   const { fleet, members } = await fleetOf(2)
   const [first, second] = members
   loseClaim(first!)
@@ -49,7 +49,7 @@ test('a lock that was claimed by somebody who never heard of it is had by the ne
   fleet.end()
 })
 
-test('a key that was claimed by somebody who never heard of it is done by the next one, and is no other key', async () => {
+test('a key whose claim was never acknowledged is done by the next caller, and is not another key', async () => {
   const { fleet, members } = await fleetOf(2)
   const [first, second] = members
   const [key, neighbour] = twoOfOneBucket()
@@ -77,7 +77,7 @@ test('a key that was claimed by somebody who never heard of it is done by the ne
   fleet.end()
 })
 
-test('whoever waits when the app stops is told so at once; a section that was begun may end', async () => {
+test('a waiting caller gets an error at once when the app stops; a section that has started may end', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, other] = members
   const section = holder!.app.lock('ledger', () => holder!.clock.sleep(5_000).then(() => 'ended'))
@@ -106,7 +106,7 @@ test('whoever waits when the app stops is told so at once; a section that was be
   fleet.end()
 })
 
-test('a section that was overtaken is told so, also if it ended well', async () => {
+test('a section that was overtaken gets an error, even if it ended well', async () => {
   const { fleet, members } = await fleetOf(2)
   const [sleeper, successor] = members
   // It returns before it hears of anything: only the store can say that it was too late.
@@ -125,7 +125,7 @@ test('a section that was overtaken is told so, also if it ended well', async () 
   fleet.end()
 })
 
-test('who waits in one process asks the store as often as one would, and gets the lock in the order in which it came', async () => {
+test('callers of one process ask the store as often as one would, and get the lock in order', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, crowd] = members
   void holder!.app.lock('ledger', () => holder!.clock.sleep(20_000))
@@ -174,7 +174,7 @@ test('whose wait is over or called off leaves the line, and those behind move up
   fleet.end()
 })
 
-test('a lock costs three calls of the store, and a leader whom nobody challenges none but its beats', async () => {
+test('a lock costs three calls of the store, and an unchallenged leader only its heartbeats', async () => {
   const { fleet, members } = await fleetOf(3)
   const [one, leader, follower] = members
   const warm = one!.app.lock('ledger', nothing)
@@ -231,7 +231,7 @@ for (const how of ['resigns', 'stops', 'steps down because onElected threw'] as 
   })
 }
 
-test('whoever can not lead is elected less and less often, and does not keep the fleet busy', async () => {
+test('a candidate that cannot lead is elected less and less often, and does not keep the fleet busy', async () => {
   const { fleet, members } = await fleetOf(1)
   let elected = 0
   members[0]!.app.elect('cache', {
@@ -245,7 +245,7 @@ test('whoever can not lead is elected less and less often, and does not keep the
   fleet.end()
 })
 
-test('whoever may be taken for gone does not say that it leads, until the store has said that it lives', async () => {
+test('a leader that may be taken for dead does not say that it leads, until the store has confirmed its lease', async () => {
   const { fleet, members } = await fleetOf(1)
   const [leader] = members
   let lost = 0

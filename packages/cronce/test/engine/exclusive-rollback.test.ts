@@ -81,7 +81,7 @@ test('a key whose beginning the store forgot is done once, and all get its resul
   fleet.end()
 })
 
-test('a key that ends before anybody has noticed that the store forgot its beginning is done', async () => {
+test('a key that ends before any instance has noticed that the store lost its start is done', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   let effects = 0
@@ -100,7 +100,7 @@ test('a key that ends before anybody has noticed that the store forgot its begin
   fleet.end()
 })
 
-test('a key whose beginning the store forgot and whose process then died is one that nobody knows the end of', async () => {
+test('a key whose start the store lost and whose process then died has an unknown outcome', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   void one.app.once('k', () => one.clock.sleep(600_000)).catch(nothing)
@@ -118,7 +118,7 @@ test('a key whose beginning the store forgot and whose process then died is one 
   fleet.end()
 })
 
-test('nobody knows what a key came to whose result the store forgot: that is said, not null', async () => {
+test('a key whose result the store lost has an unknown outcome: an error, not null', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   let effects = 0
@@ -143,7 +143,7 @@ test('nobody knows what a key came to whose result the store forgot: that is sai
   fleet.end()
 })
 
-test('who does not wait is answered while what the store forgot can not be written again, and so is who gives up', async () => {
+test('a caller that does not wait, or gives up, is answered while lost records cannot be written again', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   await fleet.advance('1s')

@@ -12,7 +12,7 @@ async function fleetOf(count: number): Promise<{ readonly fleet: Fleet; readonly
   return { fleet, members }
 }
 
-test('of all who want a lock one has it at a time, in the order of its tokens', async () => {
+test('one caller at a time has a lock, in the order of the tokens', async () => {
   const { fleet, members } = await fleetOf(3)
   const entered: { readonly token: bigint; readonly at: number; left: number }[] = []
   const done = members.flatMap(({ app, clock }) =>
@@ -52,7 +52,7 @@ test('a lock whose holder crashed is had by the next one, with a higher token', 
   fleet.end()
 })
 
-test('a paused holder that wakes up after it was replaced is told that it lost the lock', async () => {
+test('a paused holder that wakes up after it was replaced gets LOCK_LOST', async () => {
   const { fleet, members } = await fleetOf(2)
   const [sleeper, successor] = members
   let signal: AbortSignal | undefined
@@ -73,7 +73,7 @@ test('a paused holder that wakes up after it was replaced is told that it lost t
   fleet.end()
 })
 
-test('who does not wait long enough is told who has the lock; what a section throws is thrown', async () => {
+test('a caller that does not wait long enough learns who has the lock; an error of a section is thrown', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, other] = members
   void holder!.app.lock('ledger', () => holder!.clock.sleep(60_000))
@@ -172,7 +172,7 @@ test('the first caller of a key does the work, all others get its result', async
   fleet.end()
 })
 
-test('what failed is done by the next caller; what nobody knows the end of is not, unless it may be', async () => {
+test('failed work is repeated by the next caller; work with an unknown outcome is not, unless rerun allows it', async () => {
   const { fleet, members } = await fleetOf(2)
   const [first, second] = members
   const failed = assert.rejects(

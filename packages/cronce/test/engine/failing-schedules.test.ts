@@ -20,7 +20,7 @@ async function putElsewhere({ source }: Fleet, ...ids: readonly string[]): Promi
   assert.ok(results.length === ids.length && results.every(({ kind }) => kind === 'applied'))
 }
 
-test('a schedule that nobody here can plan keeps no other from running, and is told once for each version', async () => {
+test('a schedule that no instance here can plan delays no other, and is reported once for each version', async () => {
   const fleet = await createFleet()
   await fleet.add((app) => app.job('good', '* * * * *', () => {}))
   await fleet.operator.schedules.create('bad', { job: 'good', cron: '* * * * *' })
@@ -81,7 +81,7 @@ test('a release that does not know the zone of the one before it starts, and wha
   for (const member of fleet.members) member.crash()
 })
 
-test('what runs of a schedule that nobody here can plan ends on record, and is taken back from the dead, with all others', async () => {
+test('runs of a schedule that no instance here can plan are settled and recovered like all others', async () => {
   const { fleet, first, declare } = await fleetBehind()
   await fleet.add(declare, { deployment: 'v2' })
   await putElsewhere(fleet, 'bad')

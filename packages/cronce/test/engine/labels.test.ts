@@ -22,7 +22,7 @@ const ran = (fleet: Fleet, schedule: string): (readonly [string, number])[] =>
     .filter((run) => run.schedule === schedule && run.dueAt > NEW_YEAR)
     .map(({ member, dueAt }) => [member.name, (dueAt - NEW_YEAR) / MINUTE])
 
-test('a job with on runs only on instances whose labels match all of them, and in time, whoever has its bucket', async () => {
+test('a job with on runs only on instances whose labels match all of them, and in time, whichever owns its bucket', async () => {
   const fleet = await createFleet()
   for (let count = 0; count < 5; count++)
     await fleet.add(backup({ role: 'db', zone: ['a', 'b'] }), labelled({ role: 'web', zone: 'a' }))

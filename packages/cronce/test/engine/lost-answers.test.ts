@@ -33,7 +33,7 @@ for (const kind of ['applied-then-throws', 'answer-lost'] as const) {
     fleet.end()
   })
 
-  test(`a settlement that was applied but not answered (${kind}) is settled once and told once`, async () => {
+  test(`a settlement that was applied but not answered (${kind}) is settled once and reported once`, async () => {
     const fleet = await one(({ link }) =>
       link.disturb(({ name }) => (name === 'apply' && fleetIsFirst(link) ? { kind } : null)),
     )
@@ -81,7 +81,7 @@ test('a claim that lands after its sender has given up is handed back by the bea
   fleet.end()
 })
 
-test('a claim that lands when nobody expects it any more is found by the beats and handed back', async () => {
+test('a claim that lands after it was given up is found by the heartbeats and handed back', async () => {
   const fleet = await createFleet()
   const member = await fleet.add((app) =>
     app.job('pay', { cron: '1 0 * * *', guarantee: 'at-most-once' }, () => 'paid'),
@@ -182,7 +182,7 @@ test('a transaction that lands after its run was given up is not begun, and chan
   fleet.end()
 })
 
-test('a settlement that never arrived, and was overtaken meanwhile, is not told as if it had', async () => {
+test('a settlement that never arrived, and was overtaken meanwhile, is not reported as if it had', async () => {
   const fleet = await createFleet()
   await fleet.addMany(2, (app, { clock }) =>
     app.job('bill', '1 0 * * *', (run) => clock.sleep(5_000).then(() => run.attempt)),
@@ -276,7 +276,7 @@ test('answers to beats that come late renew the lease from when they were asked 
   fleet.end()
 })
 
-test('what was settled before the store failed in the middle of a batch is told once', async () => {
+test('what was settled before the store failed in the middle of a batch is reported once', async () => {
   const fleet = await createFleet()
   const member = await fleet.add((app, { clock }) => {
     for (const job of ['one', 'two', 'three']) app.job(job, '1 0 * * *', () => clock.sleep(5_000))

@@ -166,7 +166,7 @@ test('a limit lets those through that fit, also when more of a schedule could st
   fleet.end()
 })
 
-test('when the clock of the store jumps ahead, those who sleep until something rare hear of it with their next beat', async () => {
+test('when the clock of the store jumps ahead, instances that sleep until a rare fire learn of it with their next heartbeat', async () => {
   const fleet = await createFleet()
   await fleet.addMany(2, (app) => app.job('bill', '30 0 * * *', () => {}))
   await fleet.advance('1m')
@@ -186,7 +186,7 @@ test('a clock that is a little slow makes nothing late, however long one sleeps 
   fleet.end()
 })
 
-test('newer zone data of those who do not have the job, or take nothing new, stops nobody', async () => {
+test('newer zone data of instances that do not have the job, or claim nothing, stops no other', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app) => app.job('bill', { cron: '* * * * *', tz: 'Europe/London' }, () => {})
   await fleet.add(declare, { zoneData: '2026a' })

@@ -30,7 +30,7 @@ for (const kind of ['throws', 'request-lost'] as const) {
     fleet.end()
   })
 
-  test(`after an outage (${kind}) nobody is robbed within a lease of the store's return`, async () => {
+  test(`after an outage (${kind}) no run is taken over within a lease of the store's return`, async () => {
     for (const outageMs of [11_000, 20_000, 45_000, 120_000]) {
       const fleet = await createFleet({ seed: outageMs })
       await fleet.addMany(4, (app, { clock }) => {
@@ -48,7 +48,7 @@ for (const kind of ['throws', 'request-lost'] as const) {
   })
 }
 
-test('after an outage shorter than a lease nobody is robbed either', async () => {
+test('after an outage shorter than a lease no run is taken over either', async () => {
   for (let seed = 1; seed <= 8; seed++) {
     const fleet = await createFleet({ seed })
     const quiet = await fleet.add((app) => app.job('report', {}, () => {}))
@@ -96,7 +96,7 @@ test('where one call in ten fails all the time, a dead instance is declared dead
   fleet.end()
 })
 
-test('a run whose lease can not be renewed hears so before anybody else may begin', async () => {
+test('a run whose lease cannot be renewed is aborted before a peer may start it', async () => {
   const fleet = await createFleet()
   const aborted: number[] = []
   await fleet.addMany(2, (app, { clock }) =>

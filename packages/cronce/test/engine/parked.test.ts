@@ -8,7 +8,7 @@ import { createFleet, NEW_YEAR } from './fleet.ts'
 const FIRE = { schedule: 'bill', dueAt: NEW_YEAR }
 const HOUR = 3_600_000
 
-test('a parked run outlives the crash of its instance, a deploy and a fleet without anybody, and is completed once', async () => {
+test('a parked run outlives the crash of its instance, a deploy and an empty fleet, and is completed once', async () => {
   const fleet = await createFleet()
   const [first, second] = await fleet.addMany(2, (app) => app.job('bill', '0 0 * * *', () => parkUntil(HOUR)))
   await fleet.advance('1s')
@@ -84,7 +84,7 @@ test('an error that asks to be left alone for a while is retried no earlier', as
   fleet.end()
 })
 
-test('that a run was parked survives a store that forgets it: whoever parked it, or saw it, writes it again', async () => {
+test('a parked run survives a store that loses it: an instance that parked it, or saw it, writes it again', async () => {
   for (const isSeen of [false, true]) {
     const fleet = await createFleet({ losesWrites: true })
     const job = { cron: '0 0 * * *', guarantee: 'at-most-once' } as const

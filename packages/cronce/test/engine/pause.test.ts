@@ -20,7 +20,7 @@ async function sleeper(
   return { fleet, paused, other: paused === one ? two! : one! }
 }
 
-test('an instance that was paused for longer than its lease is robbed, told so, and goes on under a new id', async () => {
+test('an instance that was paused for longer than its lease loses its runs, reports it, and goes on under a new id', async () => {
   const { fleet, paused, other } = await sleeper((_, { clock }) => clock.sleep(20_000))
   const [first, second] = fleet.handled
   assert.equal(second!.member, other)
@@ -109,7 +109,7 @@ test('a transaction that was open while its instance was paused is rolled back',
 })
 
 for (const how of ['stopped', 'suspended'] as const) {
-  test(`a lease that ran out unnoticed (${how}) begins no step, though nobody has taken over`, async () => {
+  test(`a lease that ran out unnoticed (${how}) starts no step, although no peer has taken over`, async () => {
     const fleet = await createFleet()
     const charged: number[] = []
     const codes: unknown[] = []
@@ -129,7 +129,7 @@ for (const how of ['stopped', 'suspended'] as const) {
     fleet.end()
   })
 
-  test(`a lease that ran out unnoticed (${how}) commits no transaction, though nobody has taken over`, async () => {
+  test(`a lease that ran out unnoticed (${how}) commits no transaction, although no peer has taken over`, async () => {
     const fleet = await createFleet()
     await fleet.add((app, member) =>
       app.job('bill', '1 0 * * *', (run) =>
@@ -206,7 +206,7 @@ test('a pause shorter than the lease changes nothing', async () => {
   fleet.end()
 })
 
-test('an expired lease that nobody took over may still be renewed with the same tokens', async () => {
+test('an expired lease that no peer took over may still be renewed with the same tokens', async () => {
   const fleet = await createFleet()
   const alone = await fleet.add((app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(20_000)))
   await fleet.advance('1m1s')

@@ -33,7 +33,7 @@ async function bench({ losesWrites = true } = {}) {
   }
 }
 
-test('after a failover nothing is due and nothing can be claimed until all who live have settled', async () => {
+test('after a failover nothing is due and nothing can be claimed until all live instances have settled', async () => {
   const { store, fail, claimed, now } = await bench()
   fail()
   const due = await store.due(DUE)
@@ -48,7 +48,7 @@ test('after a failover nothing is due and nothing can be claimed until all who l
   assert.equal(await claimed(), 'applied')
 })
 
-test('who has died is waited for as long as its lease, which begins anew with the epoch', async () => {
+test('a dead instance is waited for as long as its lease, which begins anew with the epoch', async () => {
   const { store, fail, pass, claimed } = await bench()
   pass(10 * LEASE_MS)
   fail()
@@ -62,7 +62,7 @@ test('who has died is waited for as long as its lease, which begins anew with th
   assert.equal(await claimed(), 'applied')
 })
 
-test('what is not claimed is written at once, and whoever joins later is not waited for', async () => {
+test('changes without a claim are written at once, and an instance that joins later is not waited for', async () => {
   const { store, state, fail, claimed } = await bench()
   fail()
   assert.equal((await store.apply([{ ...change(state, { failedInRow: 1 }), epoch: 2 }])).results[0]!.kind, 'applied')
@@ -86,7 +86,7 @@ test('a beat that settles wakes the others as long as claims are held', async ()
   assert.equal(woken, 1)
 })
 
-test('whoever had something acknowledged that is gone is told so in every beat of that epoch, and nobody else is', async () => {
+test('an instance with lost acknowledged writes is told so in every heartbeat of that epoch, and no other is', async () => {
   const { source, store, state, fail } = await bench()
   const reader = await source.open(OPENING)
   assert.equal((await store.beat(beat('one'))).lost, false)

@@ -105,7 +105,7 @@ function wasFenced(fleet: Fleet, member: Member, instance: string): boolean {
 }
 
 for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
-  test(`seed ${seed}: whatever a failover loses, all who live know it, and nothing runs twice`, async () => {
+  test(`seed ${seed}: whatever a failover loses, all live instances know it, and nothing runs twice`, async () => {
     const fleet = await storm(seed, false)
     assert.deepEqual(twice(fleet).map(text), [])
     assert.deepEqual(
@@ -117,7 +117,7 @@ for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
     fleet.end()
   })
 
-  test(`seed ${seed}: with crashes, pauses and cuts, what runs twice was known to nobody alive, or is named`, async () => {
+  test(`seed ${seed}: with crashes, pauses and cuts, what runs twice was known to no live instance, or is named`, async () => {
     const fleet = await storm(seed, true)
     for (const one of twice(fleet)) {
       const { member, instance } = one.first

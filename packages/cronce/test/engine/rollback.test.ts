@@ -29,7 +29,7 @@ function crashAll(fleet: Fleet): void {
 }
 
 for (const guarantee of ['at-least-once', 'at-most-once'] as const) {
-  test(`a claim that was lost is written again while it runs, and nobody else begins it (${guarantee})`, async () => {
+  test(`a lost claim is written again while it runs, and no peer starts it (${guarantee})`, async () => {
     const fleet = await createFleet({ losesWrites: true })
     await fleet.addMany(3, bill(60_000, { guarantee }))
     await fleet.advance('59s')
@@ -143,7 +143,7 @@ test('an instance whose joining was lost joins again under its name, and keeps w
   fleet.end()
 })
 
-test('whoever knows says so before anybody claims, however long it slept', async () => {
+test('an instance that knows lost records reports them before any claim, however long it slept', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const [knowing] = await fleet.addMany(1, bill(1_000))
   await fleet.advance('30s')
@@ -168,7 +168,7 @@ test('whoever knows says so before anybody claims, however long it slept', async
   fleet.end()
 })
 
-test('what the dead began and somebody else saw running is not begun again', async () => {
+test('a run that a dead instance started and a peer saw running is not started again', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const options = { cron: '*/10 * * * * *', guarantee: 'at-most-once', overlap: 'allow', limit: 3 } as const
   const declare: Declare = (app, { clock }) => app.job('pay', options, (run) => clock.sleep(20_000, run.signal))
@@ -194,7 +194,7 @@ test('what the dead began and somebody else saw running is not begun again', asy
   fleet.end()
 })
 
-test('what only the dead knew may run twice, and nobody can name it', async () => {
+test('what only dead instances knew may run twice, and is not named', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const [knowing] = await fleet.addMany(1, bill(1_000))
   await fleet.advance('30s')
@@ -216,7 +216,7 @@ test('what only the dead knew may run twice, and nobody can name it', async () =
   crashAll(fleet)
 })
 
-test('what somebody began again meanwhile is aborted where it still runs, and named', async () => {
+test('a run that a peer started again meanwhile is aborted where it still runs, and named', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const [first] = await fleet.addMany(1, bill(300_000))
   await fleet.advance('59s')

@@ -11,7 +11,7 @@ async function runDue(fleet: Fleet, declare: Declare, deployment = 'v1'): Promis
 const runs = (fleet: Fleet): string[] =>
   fleet.handled.map(({ dueAt, attempt }) => `${new Date(dueAt).toISOString().slice(11, 16)} ${attempt}`)
 
-test('whoever only looks once takes back what a process left behind that died, and is not kept by one that lives', async () => {
+test('runDue recovers runs of a process that died, and does not wait for one that lives', async () => {
   const fleet = await createFleet()
   await fleet.advance('1s')
   await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))

@@ -264,7 +264,7 @@ test('a log is kept up to its limit, and says that it was cut', async () => {
   fleet.end()
 })
 
-test('what a run told before its transaction is kept', async () => {
+test('what a run reported before its transaction is kept', async () => {
   const fleet = await fleetWith({ guarantee: 'exactly-once' }, async (run) => {
     run.log('counting')
     await run.transaction((tx) => tx.set('paid', true))
@@ -406,7 +406,7 @@ test('what a handler tells after its end is not kept, and costs nothing', async 
   fleet.end()
 })
 
-test('a result that can not even say why it is not JSON ends its run all the same', async () => {
+test('a result that cannot even say why it is not JSON ends its run', async () => {
   const fleet = await createFleet()
   await fleet.add((app) =>
     app.job('bill', '1 0 * * *', () => ({

@@ -42,7 +42,7 @@ for (const [what, make] of Object.entries(UNREADABLE)) {
   })
 }
 
-test('a leader whose callbacks throw what can not be read steps down, and the next one leads', async () => {
+test('a leader whose callbacks throw an unreadable error steps down, and the next one leads', async () => {
   const fleet = await createFleet()
   const [first, second] = await fleet.addMany(2, () => {})
   const unreadable = (): never => {

@@ -5,7 +5,7 @@ import { createFleet } from './fleet.ts'
 const { CRONCE_LONG } = process.env
 const skip = CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1'
 
-test('a lock that nobody wanted for a day is forgotten, one that is held is not, and tokens go on growing', async () => {
+test('a lock that was not used for a day is deleted, one that is held is not, and tokens go on growing', async () => {
   const fleet = await createFleet()
   const { app } = await fleet.add((app) => app.job('idle', {}, () => {}), { lease: '5m' })
   const tokens: bigint[] = []

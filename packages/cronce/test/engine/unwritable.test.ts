@@ -58,7 +58,7 @@ for (const [what, error] of Object.entries({
   })
 }
 
-test('an error that can not be written is cut, and its run has failed', async () => {
+test('an error that cannot be written is cut, and its run has failed', async () => {
   const { fleet, only } = await fleetWith(() => {
     throw new Error('POISON')
   })
@@ -74,7 +74,7 @@ test('an error that can not be written is cut, and its run has failed', async ()
   fleet.end()
 })
 
-test('an end that can not be written at all keeps no other from being written, is tried at intervals, and written in the end', async () => {
+test('an end that cannot be written delays no other, is tried at intervals, and is written eventually', async () => {
   const { fleet, only } = await fleetWith(() => 'POISON')
   const works = refuses(only, ends, overflow)
   await fleet.advance('80s')

@@ -99,7 +99,7 @@ test('an app that is measured makes no event for a plain success, and after stop
   assert.deepEqual(types, [])
 })
 
-test('what can not be measured, and options that there are not, are refused', () => {
+test('unknown options and values that are not an app are refused', () => {
   assert.throws(() => metrics({} as never), {
     code: 'OPTION_INVALID',
     message: 'The value to measure is not an app.',

@@ -27,7 +27,7 @@ const work = async () => {
 cron.schedule('* * * * * *', work, { name: 'slow', distributed: true })
 `
 
-test('a process with the coordinator that is told to stop finishes its runs, refuses further slots without an error, and ends', async (context) => {
+test('a process with the coordinator that is asked to stop finishes its runs, refuses further slots without an error, and ends', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'cronce-signals-'))
   await symlink(MODULES, join(folder, 'node_modules'))
   await writeFile(join(folder, 'program.mjs'), PROGRAM)

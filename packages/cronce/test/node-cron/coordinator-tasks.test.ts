@@ -198,7 +198,7 @@ test('when the first slot is asked for, tasks that are not distributed are named
   assert.throws(() => runCoordinator(app, { cron: {} as never }), { code: 'OPTION_INVALID' })
 })
 
-test('a coordinator that can not start is an error, with what to do', async (context) => {
+test('a coordinator that cannot start is an error, with what to do', async (context) => {
   const coordinator = runCoordinator('sqlite:/no/such/folder/cronce.db', { logger: recording(), signals: false })
   context.after(() => coordinator.close())
   await assert.rejects(coordinator.ready())

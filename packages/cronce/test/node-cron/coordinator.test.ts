@@ -38,7 +38,7 @@ async function recordOf({ fleet }: Askers, key: string) {
   return { state: fire.state, reason: fire.reason }
 }
 
-test('of all who ask for a slot one is told to run it, also of those who ask after it has ended', async () => {
+test('of all callers that ask for a slot one runs it, even if others ask after it has ended', async () => {
   const world = await fleetOfAskers()
   const [first, second, third] = world.askers
   const key = world.key()
@@ -82,7 +82,7 @@ test('a slot that is so long ago that its record may be gone is refused', async 
   world.fleet.end()
 })
 
-test('a store that hangs makes the question fail; a claim that arrives later is on record as run by nobody', async () => {
+test('a store that hangs makes the question fail; a claim that arrives later is recorded without a run', async () => {
   const world = await fleetOfAskers()
   const [first, second] = world.askers
   // What it is asked for is made before.
@@ -100,7 +100,7 @@ test('a store that hangs makes the question fail; a claim that arrives later is 
   world.fleet.end()
 })
 
-test('a claim that nobody heard of is taken by whoever asks next, and is no burden for ever', async () => {
+test('a claim without an answer is taken by the next caller, and does not stay forever', async () => {
   const world = await fleetOfAskers()
   const [first, second] = world.askers
   await ask(world, first, world.key())
@@ -235,7 +235,7 @@ test('the token grows from claim to claim, also if an earlier slot is claimed la
   world.fleet.end()
 })
 
-test('a run that nobody ends counts as failed after the longest time it may take', async () => {
+test('a run without a reported end counts as failed after the longest time it may take', async () => {
   const world = await fleetOfAskers({ overlap: 'fleet', longest: '1h' })
   const [first, second] = world.askers
   const key = world.key()
@@ -248,7 +248,7 @@ test('a run that nobody ends counts as failed after the longest time it may take
   world.fleet.end()
 })
 
-test('that a run has ended is told later, if the store does not answer now; node-cron does not wait for it', async () => {
+test('the end of a run is reported later, if the store does not answer now; node-cron does not wait for it', async () => {
   const world = await fleetOfAskers()
   const [first] = world.askers
   const key = world.key()
@@ -274,7 +274,7 @@ test('a store that is down makes the question fail', async () => {
   world.fleet.end()
 })
 
-test('two tasks of one process with one name are told of once, and so is a clock that is off', async () => {
+test('two tasks of one process with one name are reported once, and so is a clock that is off', async () => {
   const fleet = await createFleet()
   const warnings: string[] = []
   const logger = { error: nothing, warn: (message: string) => void warnings.push(message) }
@@ -308,7 +308,7 @@ test('a key that is none and an app that has not started are refused; a coordina
   world.fleet.end()
 })
 
-test('by the environment only those run that are told to, once, whoever else is told to', async (context) => {
+test('with the environment variable only the chosen processes run tasks, each once', async (context) => {
   const variable = 'CRONCE_TEST_DESIGNATED'
   context.after(() => Reflect.deleteProperty(process.env, variable))
   const world = await fleetOfAskers()

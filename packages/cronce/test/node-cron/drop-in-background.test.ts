@@ -75,7 +75,7 @@ describe('Background tasks of the drop-in do as those of node-cron', { concurren
     },
   )
 
-  it('and where there is no such file: that is told when they are started', LIMIT, async () => {
+  it('and a missing file is reported when they are started', LIMIT, async () => {
     const logger = recording()
     await assert.rejects(async () => cron.createTask(YEARLY, './no-such-task.ts').start(), { code: 'FILE_MISSING' })
     cron.schedule(YEARLY, './no-such-task.ts', { logger })
@@ -83,7 +83,7 @@ describe('Background tasks of the drop-in do as those of node-cron', { concurren
     assert.match(logger.told[0]!, /^error Failed to start scheduled task: There is no file/)
   })
 
-  it('are found from the file of whoever names them', () => {
+  it('are found relative to the file that names them', () => {
     assert.equal(solvePath(FILE), new URL(FILE, import.meta.url).href)
     assert.equal(solvePath('file:///a/b.js'), 'file:///a/b.js')
     assert.equal(solvePath('/a/b c.js'), 'file:///a/b%20c.js')

@@ -342,7 +342,7 @@ describe('A slot that comes too late', () => {
     }
   })
 
-  it('is told as missed, not run, and warned of if nobody listens', LIMIT, async () => {
+  it('is reported as missed, not run, and logged if there is no listener', LIMIT, async () => {
     const watched = Object.values(PACKAGES).map((api) => {
       const logger = recording()
       const [dates, missed]: [number[], number[]] = [[], []]

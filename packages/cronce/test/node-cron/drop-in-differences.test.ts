@@ -166,7 +166,7 @@ for (const alone of [true, false]) {
   })
 }
 
-it('A logger that throws hurts nobody: the run that failed is told as such, and is over', SLOT_TIMEOUT, async () => {
+it('A logger that throws does no harm: the failed run is reported, and has ended', SLOT_TIMEOUT, async () => {
   const fail = (): never => {
     throw new Error('the logger fails')
   }

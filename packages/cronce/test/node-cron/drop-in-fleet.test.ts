@@ -54,7 +54,7 @@ function assertComplete(dates: readonly number[]): void {
 describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
   setLogger(recording())
 
-  it('with a name run each slot once, and whoever listens is told of those that others run', LIMIT, async (context) => {
+  it('with a name run each slot once, and listeners hear of slots that other processes run', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 3)
     const { dates, work } = counting()
     const tasks = crons.map((cron) => cron.createTask(EACH_SECOND, work, { name: 'report', logger }))
@@ -165,7 +165,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     assert.ok(logger.told.includes('warn task still running, new execution blocked by overlap prevention!'))
   })
 
-  it('are caught up when there was nobody to run them', LIMIT, async (context) => {
+  it('are caught up when no process was there to run them', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 2)
     const [first, second] = crons as [NodeCron, NodeCron]
     const { dates, work } = counting()
@@ -180,7 +180,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     assertComplete(dates)
   })
 
-  it('that say how late they may be are told as missed instead', LIMIT, async (context) => {
+  it('that say how late they may be are reported as missed instead', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 2)
     const [first, second] = crons as [NodeCron, NodeCron]
     const options = { name: 'punctual', missedExecutionTolerance: 0, logger }
@@ -223,7 +223,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
   })
 
   it(
-    'of one name in one process, or of a name that is taken, are told as failed; the others go on',
+    'of one name in one process, or of a name that is taken, are reported as failed; the others go on',
     LIMIT,
     async (context) => {
       const { crons, source, client, logger } = await makeFleet(context, 1)
@@ -338,7 +338,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     return missed
   }
 
-  it('wait for a store that can not be opened yet', LIMIT, async (context) => {
+  it('wait for a store that cannot be opened yet', LIMIT, async (context) => {
     const real = memory() as StoreSource
     let tries = 0
     const store: StoreSource = {

@@ -99,32 +99,28 @@ describe('Processes with the drop-in, on one file that CRONCE_STORE names', { co
     )
   })
 
-  it(
-    'let runs finish when they are told to stop, and end as they would have without the drop-in',
-    LIMIT,
-    async (context) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-        const fleet = await makeFleet(context)
-        const leaving = fleet.start('leaving', 1_500)
-        await until(() => fleet.lines().length > 0, 'it began one')
-        const [begun] = fleet.lines()
-        const ended = once(leaving, 'exit')
-        leaving.kill(signal)
-        assert.deepEqual(await ended, [null, signal])
-        assert.equal(fleet.lines().filter(({ slot, what }) => slot === begun?.slot && what === 'ended').length, 1)
-        assert.match(
-          fleet.output(),
-          new RegExp(`Stopping: \\d runs? may finish within 30 s \\(ledger\\)\\. Send ${signal} again`),
-        )
-        const client = await connect({ store: fleet.store })
-        const { items } = await client.runs.list({ schedule: 'ledger' })
-        const [instance] = await client.instances.list()
-        await client.close()
-        assert.deepEqual([...new Set(items.map(({ state, attempt }) => `${state} ${attempt}`))], ['succeeded 1'])
-        assert.equal(instance?.state, 'left')
-      }
-    },
-  )
+  it('let runs finish on a stop signal, and end as they would have without the drop-in', LIMIT, async (context) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const fleet = await makeFleet(context)
+      const leaving = fleet.start('leaving', 1_500)
+      await until(() => fleet.lines().length > 0, 'it began one')
+      const [begun] = fleet.lines()
+      const ended = once(leaving, 'exit')
+      leaving.kill(signal)
+      assert.deepEqual(await ended, [null, signal])
+      assert.equal(fleet.lines().filter(({ slot, what }) => slot === begun?.slot && what === 'ended').length, 1)
+      assert.match(
+        fleet.output(),
+        new RegExp(`Stopping: \\d runs? may finish within 30 s \\(ledger\\)\\. Send ${signal} again`),
+      )
+      const client = await connect({ store: fleet.store })
+      const { items } = await client.runs.list({ schedule: 'ledger' })
+      const [instance] = await client.instances.list()
+      await client.close()
+      assert.deepEqual([...new Set(items.map(({ state, attempt }) => `${state} ${attempt}`))], ['succeeded 1'])
+      assert.equal(instance?.state, 'left')
+    }
+  })
 
   it('end at once with signals: false', LIMIT, async (context) => {
     const fleet = await makeFleet(context)

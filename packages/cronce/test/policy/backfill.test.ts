@@ -135,7 +135,7 @@ test('backfilled fires may fail and be retried: their deadline counts from when 
   assert.equal(keeper.it.open.length, 1)
 })
 
-test('what is older than the record is refused: nobody could tell whether it ran', () => {
+test('an instant older than the records is refused: whether it ran is unknown', () => {
   const keeper = given()
   assert.equal(keptSince(keeper.it, keeper.now), keeper.now - 30 * DAY)
   const wish = { from: keeper.now - 30 * DAY - 1, to: keeper.now, id: 'b', author: null, force: true }

@@ -44,7 +44,7 @@ test('a new schedule begins with the first instant that is not over, and makes u
   assert.deepEqual([later.it.version, later.it.revision], [1, 1])
 })
 
-test('one instant that has passed is refused to a client, who would wait for it for ever', () => {
+test('an instant in the past is refused to a client, which would wait for it forever', () => {
   const answer = define(
     null,
     'once',
@@ -191,7 +191,7 @@ test('another job has to wait until the fires of the old one have ended', () => 
   assert.equal(keeper.it.definition.job, 'other')
 })
 
-test('a fire keeps the tenant it was planned for, whoever has the schedule when it ends, or when it is run once more', () => {
+test('a fire keeps the tenant it was planned for, whichever tenant has the schedule when it ends or runs again', () => {
   const policy = { overlap: { kind: 'allow', limit: 10 } } as const
   const keeper = given({ tenant: 'one', policy })
   const tenantsOf = () => keeper.list().map(({ tenant }) => tenant)
@@ -337,7 +337,7 @@ test('a retired schedule takes no commands', () => {
   assert.equal(refusalOf(skipNext(keeper.it, NOON + MINUTE, keeper.context)), 'SCHEDULE_RETIRED')
 })
 
-test('remove: not while a run is open, unless forced; records say what became of it', () => {
+test('remove: not while a run is open, unless forced; the records have its outcome', () => {
   const keeper = given({ policy: { overlap: { kind: 'queue', limit: 1 } } })
   keeper.now = NOON + MINUTE
   keeper.advance()

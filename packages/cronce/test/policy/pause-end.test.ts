@@ -26,7 +26,7 @@ test('an instant at which a pause ends is not of the pause: it is on time, and r
   assert.deepEqual(story(keeper), ['12:01 skipped paused', '12:02 open'])
 })
 
-test('what came after the end of a pause that nobody looked at is late, not paused', () => {
+test('a fire after the end of a pause that no instance looked at is late, not paused', () => {
   const wanted = ['12:01 skipped paused', '12:02-12:09 missed superseded (8)', '12:10 open']
   const byItself = pausedUntil2(NOON + 10 * MINUTE + 30 * SECOND, 'skip')
   byItself.advance()
@@ -84,7 +84,7 @@ test('an instant left on record by an earlier schedule of the name does not keep
   assert.deepEqual(story(keeper), ['12:01 skipped skipped-by-operator', '12:02 skipped paused'])
 })
 
-test('nor does it keep somebody from skipping the next one', () => {
+test('nor does it prevent an operator from skipping the next one', () => {
   const keeper = given()
   keeper.take(skipNext(keeper.it, NOON + MINUTE, keeper.context))
   keeper.take(remove(keeper.it, { force: false }, keeper.context))

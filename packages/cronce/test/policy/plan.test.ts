@@ -208,7 +208,7 @@ test('an instant at the end is not the schedule’s any more', () => {
   assert.deepEqual(story(keeper), ['12:01 open'])
 })
 
-test('a fire that nobody had room for in time is judged when it is late, like one that was not planned', () => {
+test('a planned fire that found no free slot in time is late, like one that was not planned', () => {
   const keeper = given()
   keeper.now = NOON + MINUTE
   keeper.advance({ room: 0 })
@@ -246,7 +246,7 @@ test('one instant made at run time cleans up after itself, one declared in code 
   assert.equal(declared.it.wakeAt, null)
 })
 
-test('jitter holds a fire back, the same for everybody, and lateness counts from there', () => {
+test('jitter delays a fire by the same time on every instance, and lateness counts from there', () => {
   const keeper = given({ policy: { jitter: { kind: 'fixed', ms: 50 * SECOND } } })
   const readyAt = keeper.it.wakeAt!
   assert.ok(readyAt > NOON + MINUTE && readyAt <= NOON + MINUTE + 50 * SECOND)

@@ -89,7 +89,7 @@ test('without a deadline of its own a retry is bounded by the misfire window', (
   assert.deepEqual(story(keeper), ['13:00 failed retry-too-late'])
 })
 
-test('a retry that nobody begins before the deadline is given up, and so is one after a crash or a stop', () => {
+test('a retry that does not start before the deadline is given up, and so is one after a crash or a stop', () => {
   const policy = retry({ attempts: 2, baseMs: SECOND, deadlineMs: MINUTE })
   const cut = (end: (keeper: Keeper, run: StartedRun) => unknown): readonly string[] => {
     const { keeper, run } = running(policy)

@@ -10,7 +10,7 @@ import { STORE } from './order.ts'
 /** How long before its due time a fire may be claimed. */
 const CLAIM_AHEAD_MS = 400
 
-test('a deploy changes schedules once: an old process that runs on or restarts can not flip them back', async (context) => {
+test('a deploy changes schedules once: an old process that runs on or restarts cannot flip them back', async (context) => {
   const fleet = await startFleet(context)
   const { schedules } = fleet.client
   const note = { does: 'note' as const }

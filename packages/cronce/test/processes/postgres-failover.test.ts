@@ -85,7 +85,7 @@ test('behind PgBouncer in transaction mode there are no sessions, and it is the 
   fleet.openGate()
 })
 
-test('a process that is told to stop hands its runs back, and they go on elsewhere at once', async (context) => {
+test('a process that is asked to stop hands its runs back, and they go on elsewhere at once', async (context) => {
   const fleet = await startPostgresFleet(context, server)
   // Nobody would look by itself for as long as this test lasts: what is handed back must be told to the others.
   const order = { postgres: fleet.postgres, options: { lease: '10m', drain: '200ms' }, jobs: HOLD } as const

@@ -15,7 +15,7 @@ interface Call {
   readonly token: bigint
 }
 
-test('a promoted standby that lacks acknowledged commits: told, fires of the gap run again, nothing stale is written', async (context) => {
+test('a promoted standby that lacks acknowledged commits: reported, fires of the gap run again, nothing stale is written', async (context) => {
   const primary = await startPostgres()
   context.after(() => primary.stop())
   const replication = await startProxy({ host: '127.0.0.1', port: primary.port })

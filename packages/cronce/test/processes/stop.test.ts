@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { collect, startFleet, until } from './fleet.ts'
 
-test('a process that is told to stop lets short runs finish, hands the others back, and they run elsewhere', async (context) => {
+test('a process that is asked to stop lets short runs finish, hands the others back, and they run elsewhere', async (context) => {
   const fleet = await startFleet(context)
   // Nobody would look by itself for as long as this test lasts: what is handed back must be told to the others.
   const options = { lease: '10m', drain: '500ms' } as const
@@ -40,7 +40,7 @@ test('a process that is told to stop lets short runs finish, hands the others ba
   assert.equal(instances.find(({ id }) => id === leavingId)!.state, 'left')
 })
 
-test('a process that is told to stop waits for a run that ends in time', async (context) => {
+test('a process that is asked to stop waits for a run that ends in time', async (context) => {
   const fleet = await startFleet(context)
   const jobs = { hold: { does: 'hold' as const } }
   const leaving = fleet.start({ name: 'leaving', jobs })

@@ -179,7 +179,7 @@ test('a change that is refused leaves no trace', async () => {
   }
 })
 
-test('of several reasons to refuse, the first in the order of the contract is told', async () => {
+test('of several reasons to refuse, the first in the order of the contract is reported', async () => {
   const { store } = await openAt()
   const { state } = await openRun(store)
   const again = claim(state, { instance: 'i', slots: ['job:report'] })
@@ -275,7 +275,7 @@ test('the epoch is that of the data, also after a restore', async () => {
   assert.deepEqual((await store.apply([lost])).results, [{ kind: 'conflict' }], 'its version is there again')
 })
 
-test('instances are told in the order of their ids', async () => {
+test('instances are listed in the order of their ids', async () => {
   const { store } = await openAt()
   for (const id of ['b', 'c', 'a', 'gone']) await store.beat(beat(id, { join: true }))
   const { instances } = await store.beat(beat('gone', { state: 'left' }))
@@ -333,7 +333,7 @@ test('a transaction that throws, or is used when it is over, writes nothing', as
   assert.equal(hashData(copied), hash)
 })
 
-test('while a transaction is open nobody else sees its changes, and a faster one ends it without a trace', async () => {
+test('while a transaction is open its changes are invisible to others, and a faster one ends it without a trace', async () => {
   const { source, store } = await openAt()
   const other = await source.open({ ...OPTIONS, namespace: 'other' })
   await store.apply([creation(schedule('s'))])
@@ -412,7 +412,7 @@ test('a settlement that does not fit is refused with all the rest', async () => 
   assert.equal(hashData(source.data), hash)
 })
 
-test('watchers are told after the write, also when it comes with a transaction, and not when it is refused', async () => {
+test('watchers are notified after the write, also when it comes with a transaction, and not when it is refused', async () => {
   const { source, store } = await openAt()
   const other = await source.open(OPTIONS)
   let told = 0

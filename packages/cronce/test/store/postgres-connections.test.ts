@@ -66,7 +66,7 @@ describe('connections from a URL', () => {
     assert.equal(await database.ask(ECHO, ['again']), 'again')
   })
 
-  test('whoever asks while the server restarts gets an answer when it is back', async (context) => {
+  test('a call during a restart of the server gets an answer when it is back', async (context) => {
     const database = openFor(context, server.url)
     await database.ask(ECHO, [''])
     await server.kill()
@@ -94,7 +94,7 @@ describe('connections from a URL', () => {
     assert.deepEqual([code, notApplied], ['STORE_FORBIDDEN', true])
   })
 
-  test('who waits too long for a connection has sent nothing', async (context) => {
+  test('a call that waits too long for a connection has sent nothing', async (context) => {
     const database = openFor(context, server.url, { timeoutMs: 1_500 })
     // Both connections are there: making one takes longer than the deadline on a busy machine.
     await Promise.all([answers(database), answers(database)])
@@ -123,7 +123,7 @@ describe('connections from a URL', () => {
     await answers(database)
   })
 
-  test('a closed database says so, and whoever waits in it too', async (context) => {
+  test('calls on a closed database, and calls that wait in it, fail with STORE_CLOSED', async (context) => {
     const database = openFor(context, server.url)
     await database.ask(ECHO, [''])
     const slow = Array.from({ length: 3 }, () => failure(database.ask(asking('select pg_sleep(60)::text'), [])))
@@ -159,7 +159,7 @@ describe('a network that swallows', () => {
     'a pool of pg': (url: string) => new pg.Pool({ connectionString: url }),
     'postgres.js': (url: string) => postgres(url, { max: 1 }),
   })) {
-    test(`the answer to ${driver}: nobody knows, and the next call works`, async (context) => {
+    test(`the answer to ${driver}: the outcome is unknown, and the next call works`, async (context) => {
       const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
       afterwards(context, () => proxy.close())
       const watcher = openFor(context, server.url)
@@ -309,7 +309,7 @@ describe('prepared statements', () => {
     }
   })
 
-  test('that somebody took away are done without', async (context) => {
+  test('that were removed are not needed', async (context) => {
     const database = openFor(context, server.url, { connections: 1 })
     await database.ask(ECHO, [''])
     await database.script('deallocate all')

@@ -77,7 +77,7 @@ alter table dumped.restored rename to _meta`)
     await assert.rejects(settled(database, 'moved'), /comes from another server/)
   })
 
-  test('of many who see another timeline one moves the epoch and tells, and all go on in it', async (t) => {
+  test('of many instances that see another timeline one moves the epoch and reports it, and all go on in it', async (t) => {
     await migrateUp(database, 'moving')
     await settled(database, 'moving')
     const many = await Promise.all(Array.from({ length: 6 }, () => plainDatabase(server.url)))
@@ -144,7 +144,7 @@ revoke execute on function pg_walfile_name(pg_lsn) from public`)
     assert.deepEqual(await settled(database, 'failover'), { epoch: 1, codes: [] }, 'the old server does not know')
   })
 
-  test('settings that break promises are told, each once', async (t) => {
+  test('settings that break promises are reported, each once', async (t) => {
     await migrateUp(database, 'settings')
     const strange = await plainDatabase(server.url)
     t.after(() => strange.close())

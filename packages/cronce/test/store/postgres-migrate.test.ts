@@ -177,7 +177,7 @@ describe('Migrations of PostgreSQL', () => {
     }
   })
 
-  test('a database that can not hold every text is refused', async (t) => {
+  test('a database that cannot hold every text is refused', async (t) => {
     await database.script("create database latin encoding 'LATIN1' template template0")
     const latin = await plainDatabase(urlWith(server.url, { database: 'latin' }))
     t.after(() => latin.close())

@@ -206,7 +206,7 @@ test('a run that ended while its transaction waited for the lock is stale', asyn
   assert.deepEqual(await transacting, { kind: 'stale' })
 })
 
-test('what waits for somebody in vain keeps nothing else from being written', async (context) => {
+test('a write that waits in vain for a lock delays no other', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
   const slots = { instance: 'i', slots: ['held'], limit: 5 }
@@ -246,7 +246,7 @@ test('prune passes over what a trim is about to delete', async (context) => {
   assert.deepEqual(await runsOf(store, { schedule: 'a' }), [])
 })
 
-test('two who create the same schedules in different order do not wait in a circle', async (context) => {
+test('two transactions that create the same schedules in different order do not deadlock', async (context) => {
   const store = await openIn(context, { on: poolFor(context, { application_name: 'first' }) })
   const neighbour = await openIn(context)
   const both = [creation(schedule('a')), creation(schedule('z'))]
@@ -445,7 +445,7 @@ test('the name of an instance is kept until no fire on record is older than its 
   assert.equal(rows.length, 0, 'every fire on record was due more than a day after the end of the instance')
 })
 
-test('work that goes on after a failed statement is told what became of its transaction', async (context) => {
+test('work that goes on after a failed statement gets the outcome of its transaction', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
   const { run } = await running(store, 'a', { instance: 'i' })

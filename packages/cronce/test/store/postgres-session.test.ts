@@ -109,7 +109,7 @@ describe('a session', () => {
     assert.deepEqual(await watcher.freed([4n], 50), [])
   })
 
-  test('does not take others who look for the holder', async (context) => {
+  test('does not take other connections that ask for the holder', async (context) => {
     const watchers = await Promise.all(Array.from({ length: 4 }, () => sessionOf(context)))
     const rounds = Array.from({ length: 25 }, () => Promise.all(watchers.map((watcher) => watcher.freed([5n], 0))))
     assert.deepEqual((await Promise.all(rounds)).flat(2), [])
@@ -225,7 +225,7 @@ describe('liveness', () => {
     assert.deepEqual(await own.probe(['other'], () => true), ['other'])
   })
 
-  test('tells whose session has ended, and who has another namespace', async (context) => {
+  test('reports whose session has ended, and who has another namespace', async (context) => {
     const [first, second] = [openFor(context, server.url), openFor(context, server.url)]
     const [own, other] = [new Liveness(first, 'cronce', 'n'), new Liveness(second, 'cronce', 'n')]
     assert.equal(own.isHolding(), null)
@@ -243,7 +243,7 @@ describe('liveness', () => {
     assert.deepEqual(await new Liveness(first, 'cronce', 'm').probe(['other'], () => false), [])
   })
 
-  test('is watched over by those who came after it had begun', async (context) => {
+  test('is watched by peers that came after it had begun', async (context) => {
     const source = postgres(server.url, { migrate: 'auto' })
     const open = () => source.open({ namespace: 'newcomers', adopt: false, production: false, warn: () => {} })
     const holder = await open()
@@ -260,13 +260,13 @@ describe('liveness', () => {
     assert.deepEqual(await probed, ['holder'])
   })
 
-  test('tells nobody while it has no session itself', async () => {
+  test('reports no death while it has no session itself', async () => {
     assert.deepEqual(await new Liveness({ session: async () => null }, 'cronce', 'n').probe(['a'], () => true), [])
   })
 })
 
 describe('wake-ups', () => {
-  test('reach all of the namespace, and tell who is busy', async (context) => {
+  test('reach all of the namespace, and report which instance is busy', async (context) => {
     const database = openFor(context, server.url)
     const [own, same, another] = ['n', 'n', 'm'].map(
       (namespace) => new WakeUp(wakeChannel('cronce', namespace), () => database.session()),

@@ -103,7 +103,7 @@ describe('a statement in a transaction of', () => {
     })
   }
 
-  test('nobody, or of what is none', async (context) => {
+  test('no value, or of a value that is not a transaction', async (context) => {
     const database = openFor(context, server.url)
     for (const tx of [null, 1, 'begin', {}, () => {}]) {
       assert.equal((await failure(database.askIn(tx, ECHO, ['']))).code, 'TRANSACTION_NOT_OPEN')
@@ -159,7 +159,7 @@ describe('a transaction', () => {
   })
 
   for (const way of ['on its own connection', "the user's way"]) {
-    test(`${way}, whose commit has no answer: nobody knows`, async (context) => {
+    test(`${way}, whose commit has no answer: the outcome is unknown`, async (context) => {
       const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
       afterwards(context, () => proxy.close())
       const url = new URL(server.url)
@@ -240,7 +240,7 @@ describe('a transaction', () => {
     assert.deepEqual(order, ['first', 'second'])
   })
 
-  test('leaves nothing behind on the connection for those who ask', async (context) => {
+  test('leaves nothing behind on the connection for later queries', async (context) => {
     const database = openFor(context, server.url)
     await transaction(database, (tx) =>
       tx.query("set statement_timeout = '1234ms'; create temporary table kept (a int)"),
@@ -251,7 +251,7 @@ describe('a transaction', () => {
     assert.deepEqual(await Promise.all([database.ask(left, []), database.ask(left, [])]), ['0', '0'])
   })
 
-  test('that nobody opens is not waited for', async (context) => {
+  test('that is never opened is not waited for', async (context) => {
     const database = openFor(context, server.url, { timeoutMs: 100, transaction: () => new Promise(() => {}) })
     const { code, notApplied } = await failure(transaction(database, async () => {}))
     assert.deepEqual([code, notApplied], ['STORE_FULL_OF_CONNECTIONS', true])

@@ -8,7 +8,7 @@ import { urlWith } from './plain-database.ts'
 
 const NOTIFICATIONS = 20_000
 
-test('a role without any right can send wake-ups, and wakes nobody more than twenty times a second', async (context) => {
+test('a role without any right can send wake-ups, and wakes no instance more than twenty times a second', async (context) => {
   const server = await startPostgres()
   const { url } = server
   const source = postgres(url, { migrate: 'auto' })

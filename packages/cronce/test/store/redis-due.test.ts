@@ -17,7 +17,7 @@ const MASKS = {
 const SOON_MS = 300_000
 const aheadMs = 2 * SOON_MS
 
-test("one's own are found among thousands of others' that are due, or soon will be, at the same instant", async (context) => {
+test("the instance's own schedules are found among thousands of others that are due, or soon will be, at the same instant", async (context) => {
   const server = await startRedis()
   const store = await redis(server.url).open({ namespace: 'due', adopt: false, production: false, warn: () => {} })
   context.after(async () => {

@@ -61,7 +61,7 @@ describe('a Redis server that is restarted', () => {
     assert.deepEqual(await applyOne(store, change(state, { fired: 1 }, { epoch: answer.epoch })), { kind: 'applied' })
   })
 
-  test('holds claims until everybody who lives has said what it knows, and nobody is waited for who is over', async (context) => {
+  test('holds claims until every live instance has reported what it knows, and waits for none that has ended', async (context) => {
     const store = await openIn(context, server.url)
     await join(store, 'i', 'j', 'gone')
     const state = await create(store, schedule('s'))
@@ -83,7 +83,7 @@ describe('a Redis server that is restarted', () => {
     assert.deepEqual(await claimable(), [1, 'applied'])
   })
 
-  test('tells whoever watches to renew at once', async (context) => {
+  test('makes watchers renew at once', async (context) => {
     const store = await openIn(context, server.url)
     await join(store, 'i')
     const hints: string[] = []
@@ -95,7 +95,7 @@ describe('a Redis server that is restarted', () => {
   })
 })
 
-test('a server that forgot everything says so to those who knew, and its tokens grow all the same', async (context) => {
+test('a server that lost everything is reported by instances that knew it, and its tokens keep growing', async (context) => {
   const server = await startRedis({ appendonly: false })
   afterwards(context, () => server.stop())
   const store = await openIn(context, server.url)
@@ -114,7 +114,7 @@ test('a server that forgot everything says so to those who knew, and its tokens 
   assert.deepEqual([again.epoch > answer.epoch, again.lost], [true, true])
 })
 
-test('a server that nobody remembers begins above every epoch of an hour ago', async (context) => {
+test('a server without memory begins above every epoch of an hour ago', async (context) => {
   const server = await startRedis({ appendonly: false })
   afterwards(context, () => server.stop())
   const store = await openIn(context, server.url)
@@ -122,7 +122,7 @@ test('a server that nobody remembers begins above every epoch of an hour ago', a
   assert.ok(Math.abs(store.info.epoch - hours) <= 1, `${store.info.epoch}`)
 })
 
-test('a replica that lacks the last writes is found out by whoever saw them, also if others came first', async (context) => {
+test('a replica that lacks the last writes is found out by an instance that saw them, even if others came first', async (context) => {
   const primary = await startRedis()
   afterwards(context, () => primary.stop())
   const replica = await startRedisReplica(primary)
@@ -155,7 +155,7 @@ test('a replica that lacks the last writes is found out by whoever saw them, als
   assert.equal(await loadOne(busy, 'lost'), null)
 })
 
-test('two servers that come to the same epoch apart from each other are told apart', async (context) => {
+test('two servers that reach the same epoch independently are distinguished', async (context) => {
   const servers = [await startRedis(), await startRedis()] as const
   context.after(() => Promise.all(servers.map((server) => server.stop())))
   const door = await startDoor(servers[0])

@@ -86,7 +86,7 @@ describe('what the server says', { concurrency: 4 }, () => {
     })
   })
 
-  test('whoever may not is told so at once', async (context) => {
+  test('a role without the right gets an error at once', async (context) => {
     const server = await serverFor(context)
     await redisCommand(server, 'ACL', 'SETUSER', 'weak', 'on', '>secret', '~*', '&*', '+@all', '-evalsha', '-ping')
     await redisCommand(server, 'ACL', 'SETUSER', 'half', 'on', '>secret', '~*', '&*', '+@all', '-lpush')

@@ -129,7 +129,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     for (const fault of await Promise.all(lost)) assertFault(fault, 'STORE_LOST', false)
   })
 
-  test('nobody answers in a black hole, and all is well behind it', async (context) => {
+  test('a black hole gives no answer, and the connection recovers behind it', async (context) => {
     const server = await serverFor(context)
     const proxy = await proxyFor(context, server)
     const links = linkEach(context, proxy.url, { timeoutMs: 1_500 })
@@ -144,7 +144,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     for (const { key } of links) assert.equal(await redisCommand(server, 'GET', key), null)
   })
 
-  test('nothing was sent where nobody listens', async (context) => {
+  test('nothing was sent to a port without a listener', async (context) => {
     const server = await serverFor(context)
     await server.kill()
     await withEach(linkEach(context, server.url, { timeoutMs: 1_500 }), async ({ link, key }) => {

@@ -54,7 +54,7 @@ describe('what is in no record any more is in no key of Redis either', () => {
     }
   })
 
-  test('a slot that nobody holds', async (context) => {
+  test('a slot without a server', async (context) => {
     const { store, key } = await openAt(context, server.url)
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i', slots: ['group:acme', 'job:report'] })
@@ -68,7 +68,7 @@ describe('what is in no record any more is in no key of Redis either', () => {
   })
 })
 
-test('an instance whose record is gone from Redis is nobody, and keeps no other from beating', async (context) => {
+test('an instance without a record in Redis does not exist, and prevents no other from renewing', async (context) => {
   const { store, key } = await openAt(context, server.url)
   await join(store, 'i', 'j')
   await redisCommand(server, 'DEL', `${key}:instance:j`)

@@ -23,7 +23,7 @@ before(async () => {
 after(() => Promise.all([server?.stop(), second?.stop()]))
 
 describe('when the epoch of Redis has moved', () => {
-  test('claims are held for whoever renews and has not settled, however long that takes', async (context) => {
+  test('claims are held for an instance that renews and has not settled, however long that takes', async (context) => {
     const { store, key } = await openAt(context, server.url)
     for (const id of ['quick', 'slow', 'silent']) await store.beat(beat(id, { join: true, leaseMs: SHORT_MS }))
     const state = await create(store, schedule('s'))
@@ -44,7 +44,7 @@ describe('when the epoch of Redis has moved', () => {
     assert.deepEqual([(await store.due(QUERY)).schedules.length, (await tryIt()).kind], [1, 'applied'])
   })
 
-  test('all leases begin anew: nobody is declared dead for the time in which nobody could renew', async (context) => {
+  test('all leases begin anew: no instance is declared dead for the time in which none could renew', async (context) => {
     const { store, key } = await openAt(context, server.url)
     await store.beat(beat('i', { join: true, leaseMs: SHORT_MS }))
     const expired = async () => (await store.listInstances()).instances.map((instance) => instance.expired)
@@ -58,7 +58,7 @@ describe('when the epoch of Redis has moved', () => {
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
-  test('only a beat that settles wakes, and only once: those who are woken beat as well', async (context) => {
+  test('only a heartbeat that settles wakes, and only once: woken instances renew as well', async (context) => {
     const { store, key, namespace } = await openAt(context, server.url)
     const { store: other } = await openAt(context, server.url, namespace)
     await join(store, 'i', 'j')
@@ -87,7 +87,7 @@ describe('when the epoch of Redis has moved', () => {
 })
 
 describe('writes that are gone are noticed', () => {
-  test('by whoever comes back to a server that never had them, however much that one has seen', async (context) => {
+  test('by an instance that comes back to a server that never had them, however much that server has seen', async (context) => {
     const door = await startDoor(server)
     afterwards(context, () => door.close())
     const { store, namespace } = await openAt(context, door.url)
@@ -106,7 +106,7 @@ describe('writes that are gone are noticed', () => {
     assert.deepEqual([lost, await loadOne(store, 'mine')], [true, null])
   })
 
-  test('also those of an epoch in which nobody beat', async (context) => {
+  test('also those of an epoch without a heartbeat', async (context) => {
     const door = await startDoor(server)
     afterwards(context, () => door.close())
     const { store, key } = await openAt(context, door.url)
@@ -138,7 +138,7 @@ describe('writes that are gone are noticed', () => {
   })
 })
 
-test('whoever asks another server than it listens to says nothing of who is gone', async (context) => {
+test('an instance that asks another server than it listens to reports no deaths', async (context) => {
   const crossing = await startCrossing(context, server)
   const { store, namespace } = await openAt(context, crossing.url)
   const { store: other } = await openAt(context, server.url, namespace)

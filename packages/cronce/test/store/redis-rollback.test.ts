@@ -47,7 +47,7 @@ function markOf(server: { readonly port: number }): Promise<number> {
   return redisText(server, 'HGET', 'cronce:{default}', 'mark').then(Number, () => 0)
 }
 
-test('what a stale replica lacks when it is promoted is put back by those who ran it, and nothing runs twice', async (context) => {
+test('what a stale replica lacks when it is promoted is restored by the instances that ran it, and nothing runs twice', async (context) => {
   const primary = await startRedis()
   afterwards(context, () => primary.stop())
   const replica = await startRedisReplica(primary)

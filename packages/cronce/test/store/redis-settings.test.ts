@@ -17,7 +17,7 @@ async function openAt(url: string, options: RedisOptions = {}): Promise<{ store:
   return { store: store as Store, warnings }
 }
 
-test('what a server can not promise is said when it is opened', async (context) => {
+test('what a server cannot promise is reported when it is opened', async (context) => {
   const server = await startRedis()
   afterwards(context, () => server.stop())
   const warningsOf = async (options: RedisOptions = {}) => {

@@ -27,7 +27,7 @@ test("a step of the host's clock, in either direction, ends no lease and keeps n
   assert.equal((await store.load([])).now, clock.wall, 'what is due goes by the wall')
 })
 
-test('after another start of the machine everybody from before is expired', async (context) => {
+test('after another start of the machine every earlier instance is expired', async (context) => {
   const file = join(await tempFolder(context), 'boot.db')
   const before = (await openFor(context, file, { host: { bootId: 'first', mono: () => 500 } })) as Store
   await before.beat(beat('i', { join: true, leaseMs: 15_000 }))

@@ -37,7 +37,7 @@ async function startReader(context: TestContext, file: string): Promise<void> {
   await once(reader, 'message')
 }
 
-test('the log is cut again and again although there is always somebody who reads', async (context) => {
+test('the log is truncated again and again although there is always a reader', async (context) => {
   const { file, write, logBytes } = await texts(context)
   await startReader(context, file)
   const end = performance.now() + DEADLINE_MS
@@ -51,7 +51,7 @@ test('the log is cut again and again although there is always somebody who reads
   assert.equal(cuts, 3)
 })
 
-test('writes go on while somebody reads for long, and the log is cut when that is over', async (context) => {
+test('writes go on during a long read, and the log is truncated after it', async (context) => {
   const { file, write, logBytes } = await texts(context)
   const reader = connect(await loadDriver(), file)
   afterwards(context, () => reader.close())

@@ -271,7 +271,7 @@ describe('what the file is', () => {
     assert.equal(stdout.trim(), 'STORE_READONLY')
   })
 
-  test('a file that somebody keeps locked is busy, after a while', async (context) => {
+  test('a file that another process keeps locked is busy, after a while', async (context) => {
     const file = await makeStore(context)
     const store = await openFor(context, file, { host: { lockPatienceMs: 500 } })
     const other = new DatabaseSync(file)

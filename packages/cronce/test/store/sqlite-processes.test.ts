@@ -77,7 +77,7 @@ test('of four processes that race for 400 fires, exactly one gets each', async (
   assert.equal(integrityOf(file), 'ok')
 })
 
-test('a process killed in the middle of its writes has lost nothing that it was told, and the file is sound', async (context) => {
+test('a process killed in the middle of its writes has lost nothing that was acknowledged, and the file is sound', async (context) => {
   const file = join(await tempFolder(context), 'killed.db')
   const store = await openFor(context, file)
   let acknowledged = 0
@@ -146,7 +146,7 @@ test('the locks of several stores in one process are their own', async (context)
   assert.deepEqual(await elsewhere.probe(['two']), [])
 })
 
-test('who leaves, or hears that it is dead, takes its lock file away', async (context) => {
+test('an instance that leaves, or learns that it is dead, removes its lock file', async (context) => {
   const file = join(await tempFolder(context), 'leave.db')
   const store = await openFor(context, file)
   await store.beat(beat('leaving', { join: true }))
@@ -160,7 +160,7 @@ test('who leaves, or hears that it is dead, takes its lock file away', async (co
   assert.deepEqual(await lockFiles(file), [])
 })
 
-test('pruning sweeps up locks of processes that nobody knows any more, and spares those that are to be probed', async (context) => {
+test('pruning removes locks of unknown processes, and spares those that are to be probed', async (context) => {
   const file = join(await tempFolder(context), 'sweep.db')
   const store = await openFor(context, file)
   const known = startWorker(context, { task: 'hold', file, name: 'known' })
@@ -184,7 +184,7 @@ test('a store that is open, holds a lock and watches keeps no process from endin
   assert.deepEqual(await store.probe(['idle']), ['idle'])
 })
 
-test('where the system can not tell of changes, the file is looked at', async (context) => {
+test('where the system cannot report changes, the file is polled', async (context) => {
   // Nothing can be watched where there is nothing.
   const file = join(await tempFolder(context), 'later', 'signal.wake')
   const wakeUp = new WakeUp(file, 0o600)
@@ -198,7 +198,7 @@ test('where the system can not tell of changes, the file is looked at', async (c
   })
 })
 
-test('what one store writes with wake, another on the same file is told', async (context) => {
+test('a write with wake reaches another store on the same file', async (context) => {
   const file = join(await tempFolder(context), 'wake.db')
   const listener = await openFor(context, file)
   const writer: Store = await openFor(context, file)

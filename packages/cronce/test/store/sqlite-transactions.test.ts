@@ -229,7 +229,7 @@ test('a fire that is opened again in a transaction that reads big integers does 
   assert.deepEqual((await store.countFires({ from: NOON, to: NOON + DAY_MS })).hours, [])
 })
 
-test("a user's transaction that somebody else's write has overtaken is busy, and nothing of the call is in it", async (context) => {
+test("a user's transaction that another write has overtaken is busy, and nothing of the call is in it", async (context) => {
   const { file, store, orders } = await prepare(context)
   const tx = new DatabaseSync(file)
   afterwards(context, () => tx.close())
@@ -255,7 +255,7 @@ test("a call that fails leaves nothing of itself in the user's transaction, whic
   assert.deepEqual((await store.load(['first', 'second'])).schedules, [])
 })
 
-test("others are told when the user's transaction is over", async (context) => {
+test("watchers are notified when the user's transaction is over", async (context) => {
   const { file, store } = await prepare(context)
   const tx = new DatabaseSync(file)
   afterwards(context, () => tx.close())

@@ -15,7 +15,7 @@ const FAST = { backoff: { base: 1, jitter: 0 } }
 const numbersIn = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number)
 
 describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
-  test('is told which fire it runs', async (context) => {
+  test('knows which fire it runs', async (context) => {
     const app = openApp(context)
     let key = ''
     app.use((run, next) => {
@@ -104,7 +104,7 @@ describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
     assert.match((await endOfJob('signal')).run.error?.message ?? '', /was ended by SIGUSR1\.$/)
   })
 
-  test('that can not be started is not tried again', async (context) => {
+  test('that cannot be started is not tried again', async (context) => {
     const folder = await folderFor(context)
     const plain = join(folder, 'plain')
     await writeFile(plain, 'no program')
@@ -174,7 +174,7 @@ describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
     assert.deepEqual(linesOf(run, 'info'), ['ready', 'tidied up'])
   })
 
-  test('that has ended leaves nobody behind', async (context) => {
+  test('that has ended leaves no process behind', async (context) => {
     const { run } = await runToEnd(
       openApp(context),
       sh('sleep 100 & echo $!; setsid sleep 100 & echo $!; (nohup sleep 100 >/dev/null 2>&1 & echo $!)'),

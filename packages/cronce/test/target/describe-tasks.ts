@@ -130,7 +130,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.equal(await readFile(file, 'utf8'), 'charged by 1\n')
     })
 
-    test('does a step again that has failed, and is told its error', async (context) => {
+    test('repeats a failed step, and gets its error', async (context) => {
       const { runs, run } = await runToEnd(
         openApp(context),
         { ...options, retry: { attempts: 1, ...FAST } },

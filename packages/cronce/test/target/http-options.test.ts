@@ -86,7 +86,7 @@ test('a header can smuggle in nothing: no line breaks, no other characters than 
   refused({ url: URL_OK, headers: ['x'] }, 'OPTION_INVALID', /http\.headers/)
 })
 
-test('a secret comes from the options or from the environment, and a variable that is not set is told when the job is declared', () => {
+test('a secret comes from the options or from the environment, and a missing variable is reported when the job is declared', () => {
   assert.equal(readHttpOptions({ url: URL_OK }, {}).secrets, null)
   assert.deepEqual(readHttpOptions({ url: URL_OK, secret: SECRET }, {}).secrets, [SECRET])
   const environment = { NEW: `${SECRET}2`, OLD: SECRET, EMPTY: '', SHORT: 'abc' }

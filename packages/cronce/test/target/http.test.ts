@@ -12,7 +12,7 @@ function call(options: HttpOptions, run = targetRun()): Promise<unknown> {
   return httpHandler('report', { allowPrivate: ['127.0.0.1/32'], ...options })(run)
 }
 
-test('the endpoint is told which run it is, in headers and in the body, and its verifier agrees', async (context) => {
+test('the endpoint gets the run in headers and in the body, and its verifier agrees', async (context) => {
   const { origin, arrived } = await endpoint(
     context,
     answers(200, { 'content-type': 'application/json' }, '{"rows":3}'),
@@ -109,7 +109,7 @@ test('nothing that may be secret stands in an error: no path, no query, no crede
   assert.equal(arrived[0]!.path, '/hooks/T0K3N?key=s3cr3t')
 })
 
-test('network errors are worth another run: nobody listens, the connection breaks before or within the answer', async (context) => {
+test('network errors are retried: no listener, a connection that breaks before or within the answer', async (context) => {
   const closed = createServer((socket) => socket.destroy())
   const half = createServer((socket) => {
     socket.on('error', () => {})

@@ -106,7 +106,7 @@ describe('the deadline of what runs outside', () => {
     lost() {},
   })
 
-  test('is told when it comes sooner, or later by a tenth: not with every claim', () => {
+  test('is sent when it comes sooner, or later by a tenth: not with every claim', () => {
     const { own, time, renew } = leaseAt()
     const told: LeaseDeadline[] = []
     const unwatch = tellDeadlines(runLease(own), (deadline) => told.push(deadline))

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { cron } from '../../src/cron.ts'
 import { hashOf } from '../../src/trigger/cron-hash.ts'
 
-test("the hash behind H never changes: a new version must not move anybody's jobs", () => {
+test('the hash behind H never changes: a new version must not move existing jobs', () => {
   const vectors: [seed: string, field: number, hash: number][] = [
     ['', 0, 0xdebe1d5b],
     ['', 1, 0x4d88ad87],

@@ -16,7 +16,7 @@ test('equal expressions with equal options share one trigger; a different option
   assert.notEqual(cron(NIGHTLY, { gap: 'skip' }), cron(NIGHTLY, { overlap: 'both' }))
 })
 
-test('nobody can move the fires of somebody else who has the same expression', () => {
+test('an expression that is shared cannot be changed by one of its users', () => {
   const monthly = cron('0 0 L * *')
   assert.throws(() => Object.assign(monthly, { hours: 1 }), TypeError)
   assert.equal(monthly.kind, 'cron')
@@ -33,7 +33,7 @@ test('nobody can move the fires of somebody else who has the same expression', (
   assert.throws(() => Object.assign(yearly.rare!, { years: null }), TypeError)
 })
 
-test('a property that somebody added to all objects is not an option', () => {
+test('a property that was added to all objects is not an option', () => {
   Object.defineProperty(Object.prototype, 'polluted', { value: 1, enumerable: true, configurable: true })
   try {
     assert.equal(cron('6 3 * * *', { tz: 'Asia/Tokyo' }).kind, 'cron')

@@ -118,14 +118,14 @@ for (const options of wrongOptions) {
   })
 }
 
-test('an option nobody knows is refused, and options left undefined are not given', () => {
+test('an unknown option is refused, and options left undefined are not given', () => {
   assert.throws(() => cron('* * * * *', { timezone: 'UTC' } as CronOptions), { code: 'OPTION_UNKNOWN' })
   const nothing = { tz: undefined, dst: undefined, gap: undefined, overlap: undefined, days: undefined }
   const subject = cron('* * * * *', { ...nothing, dialect: undefined, wrap: undefined, seed: undefined })
   assert.equal(subject.next(0), 60_000)
 })
 
-test('a zone nobody knows is refused', () => {
+test('an unknown zone is refused', () => {
   for (const tz of [
     '',
     ' ',

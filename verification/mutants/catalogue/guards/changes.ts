@@ -537,7 +537,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'first-row-of-a-limit',
     breaks: 'Two claims at once both find a limit that nobody has counted yet, and both take its last place.',
-    rule: 'of the first who claim at once under a new limit, no more get in than it allows',
+    rule: 'the first concurrent claims under a new limit never exceed it',
     stores: {
       memory: { none: 'one thread' },
       sqlite: { none: 'one writer' },

@@ -186,7 +186,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'burial-of-who-left',
     breaks: 'An instance that left is declared dead.',
-    rule: 'who has left, or never joined, is not declared dead',
+    rule: 'an instance that has left, or never joined, is not declared dead',
     stores: {
       memory: [
         [
@@ -209,7 +209,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'burial-of-a-stranger',
     breaks: 'An id that never joined is answered as dead.',
-    rule: 'who has left, or never joined, is not declared dead',
+    rule: 'an instance that has left, or never joined, is not declared dead',
     stores: {
       memory: [['instances.ts', "&& known?.record.state === 'dead'", "&& known?.record.state !== 'left'"]],
       sqlite: [
@@ -228,7 +228,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'drain-of-who-is-over',
     breaks: 'An instance that is over is asked to drain.',
-    rule: 'who is not live is not drained',
+    rule: 'an instance that is not live is not drained',
     stores: {
       memory: [
         [

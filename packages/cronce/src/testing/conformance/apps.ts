@@ -96,7 +96,7 @@ export function appRules(rule: Rule): void {
     },
   )
 
-  rule('of many who save at once, exactly one does', async ({ store, open }) => {
+  rule('of many concurrent saves, exactly one succeeds', async ({ store, open }) => {
     const stores = [store, await open(), await open(), await open()]
     for (let version = 1; version <= 10; version++) {
       const saved = await Promise.all(

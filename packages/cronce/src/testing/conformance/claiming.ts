@@ -185,7 +185,7 @@ export function claimingRules(rule: Rule): void {
     'failover',
   )
 
-  rule('of many who claim at once, from different openings, exactly one gets each fire', async ({ store, open }) => {
+  rule('of many concurrent claims, from different openings, exactly one gets each fire', async ({ store, open }) => {
     const stores = [store, await open()]
     const claimants = ['a', 'b', 'c', 'd']
     await join(store, ...claimants)
@@ -211,7 +211,7 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual(new Map(claimed.map((state) => [state.id, state.open[0]?.run?.instance])), holders)
   })
 
-  rule('of many who create the same schedule at once, exactly one does', async ({ store, open }) => {
+  rule('of many concurrent creations of one schedule, exactly one succeeds', async ({ store, open }) => {
     const stores = [store, await open(), await open(), await open()]
     for (let round = 0; round < ROUNDS; round++) {
       const authors = stores.map((_, fired) => schedule(`s${round}`, { fired }))
@@ -222,7 +222,7 @@ export function claimingRules(rule: Rule): void {
     }
   })
 
-  rule('of many who change the same schedule at once, exactly one does', async ({ store, open }) => {
+  rule('of many concurrent changes of one schedule, exactly one succeeds', async ({ store, open }) => {
     const stores = [store, await open(), await open(), await open()]
     let state = await create(store, schedule('s'))
     for (let round = 1; round <= ROUNDS; round++) {
@@ -403,7 +403,7 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
   })
 
-  rule('of many who claim at once, no more get in than the limit allows', async ({ store, open }) => {
+  rule('concurrent claims never exceed the limit', async ({ store, open }) => {
     const stores = [store, await open()]
     const claimants = ['a', 'b', 'c', 'd']
     await join(store, ...claimants)
@@ -423,7 +423,7 @@ export function claimingRules(rule: Rule): void {
     assert.equal((await runsOf(store, { outcome: 'open' })).length, 5)
   })
 
-  rule('of the first who claim at once under a new limit, no more get in than it allows', async ({ store, open }) => {
+  rule('the first concurrent claims under a new limit never exceed it', async ({ store, open }) => {
     const stores = [store, await open(), await open(), await open()]
     await join(store, 'i')
     for (let round = 0; round < ROUNDS; round++) {

@@ -253,7 +253,7 @@ export function dataRules(rule: Rule): void {
     )
   })
 
-  rule('tokens beyond 2^53 are told apart to the last digit', async ({ store }) => {
+  rule('tokens beyond 2^53 are distinguished to the last digit', async ({ store }) => {
     await join(store, 'i')
     const tokens = [
       '9007199254740992',
@@ -299,7 +299,7 @@ export function dataRules(rule: Rule): void {
     same(await loadOne(store, 's'), after(counted))
   })
 
-  rule('errors, notes and endings come back as they were told', async ({ store }) => {
+  rule('errors, notes and endings are read back as they were written', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     const error = { name: '', message: '', code: null, stack: 'at a\n  at b' }

@@ -145,7 +145,7 @@ export function fencingRules(rule: Rule): void {
     })
   })
 
-  rule('what a run tells replaces what it told before, and outlives it', async ({ store }) => {
+  rule('a report of a run replaces the one before, and outlives the run', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     await store.annotate([note(run, 'first')])

@@ -271,7 +271,7 @@ export function instanceRules(rule: Rule): void {
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
-  rule('who has left, or never joined, is not declared dead', async ({ store }) => {
+  rule('an instance that has left, or never joined, is not declared dead', async ({ store }) => {
     await join(store, 'left')
     await store.beat(beat('left', { state: 'left', leaseMs: 1 }))
     const renewals = await renewalsOf(store, 'left')
@@ -291,7 +291,7 @@ export function instanceRules(rule: Rule): void {
     assert.equal((await store.beat(beat('j'))).alive, true)
   })
 
-  rule('of many who bury and one who renews, all agree who came first', async ({ store, open }) => {
+  rule('of many declarations of death and one renewal, all agree which came first', async ({ store, open }) => {
     const other = await open()
     for (let round = 0; round < 20; round++) {
       const instance = `i${round}`
@@ -321,7 +321,7 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual(await drains(), { i: false, j: false })
   })
 
-  rule('who is not live is not drained', async ({ store }) => {
+  rule('an instance that is not live is not drained', async ({ store }) => {
     await join(store, 'left', 'dead')
     await store.beat(beat('left', { state: 'left' }))
     await bury(store, 'dead')

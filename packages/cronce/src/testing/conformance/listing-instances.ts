@@ -38,7 +38,7 @@ export function instanceListRules(rule: Rule): void {
     assert.deepEqual(await listed(bench, { ended: 3 }), ['a', 'b', 'c', 'draining', 'expired', 'live'])
   })
 
-  rule('a list is bounded: many left, and are not all told', async (bench) => {
+  rule('a list is bounded: not all of the many that left are listed', async (bench) => {
     const { store } = bench
     const many = Array.from({ length: ENDED_SHOWN + 20 }, (_, index) => `left-${index}`)
     for (const id of many) await store.beat(beat(id, { join: true, state: 'left' }))

@@ -412,7 +412,7 @@ export function listingRules(rule: Rule): void {
     )
   })
 
-  rule('runs of different fires are told apart by nonce and by due instant', async ({ store }) => {
+  rule('runs of different fires are distinguished by nonce and by due time', async ({ store }) => {
     await join(store, 'i')
     const first = await running(store, 's', { instance: 'i' })
     const manual = claim(first.state, { instance: 'i', nonce: 'n' })

@@ -173,27 +173,30 @@ export function planningRules(rule: Rule): void {
     assert.deepEqual([ids(patient), patient.othersAt], [[mine], at - HOUR_MS])
   })
 
-  rule("who has no end of patience gets nothing of others', however long it waits", async ({ store, open, now }) => {
-    const at = await now()
-    const names = apart(12)
-    await applyAll(
-      store,
-      names.map((id, index) => creation(waking(id, at - HOUR_MS - index))),
-    )
-    const halves = [names.slice(0, 6), names.slice(6)]
-    const found = await Promise.all(
-      [store, await open()].map((opening, index) => {
-        const jobs = [{ job: JOB, buckets: bucketsOf(...halves[index]!) }]
-        return ask(opening, { jobs, patienceMs: 9e15, limit: 4 })
-      }),
-    )
-    for (const [index, due] of found.entries()) {
-      const last = halves[index]!.toReversed()
-      assert.deepEqual(ids(due), last.slice(0, 4), 'the longest waiting of its own')
-      assert.equal(due.mineAt, at - HOUR_MS - names.indexOf(last[4]!))
-      assert.equal(due.othersAt, at - HOUR_MS - names.indexOf(halves[1 - index]!.at(-1)!))
-    }
-  })
+  rule(
+    'an instance without patience gets nothing of its peers, however long it waits',
+    async ({ store, open, now }) => {
+      const at = await now()
+      const names = apart(12)
+      await applyAll(
+        store,
+        names.map((id, index) => creation(waking(id, at - HOUR_MS - index))),
+      )
+      const halves = [names.slice(0, 6), names.slice(6)]
+      const found = await Promise.all(
+        [store, await open()].map((opening, index) => {
+          const jobs = [{ job: JOB, buckets: bucketsOf(...halves[index]!) }]
+          return ask(opening, { jobs, patienceMs: 9e15, limit: 4 })
+        }),
+      )
+      for (const [index, due] of found.entries()) {
+        const last = halves[index]!.toReversed()
+        assert.deepEqual(ids(due), last.slice(0, 4), 'the longest waiting of its own')
+        assert.equal(due.mineAt, at - HOUR_MS - names.indexOf(last[4]!))
+        assert.equal(due.othersAt, at - HOUR_MS - names.indexOf(halves[1 - index]!.at(-1)!))
+      }
+    },
+  )
 
   rule("what becomes due soon is answered ahead of its time, in own buckets and not in others'", async (bench) => {
     const { store, open, now } = bench

@@ -133,7 +133,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await begin(store, second), { kind: 'done', result: 'as the bank says' })
   })
 
-  rule('an operator who says that it failed lets it be begun again', async ({ store }) => {
+  rule('after an operator records a failure, the step can be started again', async ({ store }) => {
     const [first, second] = await twoRuns(store, (run) => begin(store, run))
     assert.deepEqual(await resolve(store, first, 'never arrived', true), { kind: 'applied' })
     assert.equal((await store.listSteps(keyOf(first)))[0]?.state, 'failed')
