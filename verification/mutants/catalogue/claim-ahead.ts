@@ -1,6 +1,7 @@
 import { edit, type Mutant } from '../mutant.ts'
 
 const TESTS = 'packages/cronce/test/engine/claim-ahead.test.ts'
+const CLOCK_BACK = 'packages/cronce/test/engine/clock-back.test.ts'
 const DECLARED_DEAD = 'packages/cronce/test/engine/declared-dead.test.ts'
 
 /** Mistakes in claiming fires before they are due: docs/decisions/004-time.md, "Claim ahead". */
@@ -66,7 +67,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     name: 'start-without-fresh-answer',
     rule: 'P2, lean rule 12',
     breaks: 'A run starts right after its claim was answered, however long ago the claim was sent.',
-    edits: [edit('engine/run/execute.ts', "return lease.isFresh() ? 'now' : plannedStarts.renew()", "return 'now'")],
+    edits: [edit('engine/run/execute.ts', 'if (!lease.isFresh()) return plannedStarts.renew()\n', '')],
     caughtBy: {
       judge: 'tests',
       file: DECLARED_DEAD,
@@ -95,6 +96,69 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: DECLARED_DEAD,
       names: ['on a store that is slower than the grace, fires start without more heartbeats'],
+    },
+  },
+  {
+    name: 'stall-is-a-slow-store',
+    rule: 'P2, lean rule 12',
+    breaks:
+      'On a slow store, a process that has stood still for seconds takes the answer that waited for it for a fresh one.',
+    edits: [edit('engine/fleet/lease.ts', 'this.#slow > 0 && tookMs <= 2 * this.#slowestMs', 'true')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['one long answer is a stall of the process, three alike are a slow store'],
+    },
+  },
+  {
+    name: 'start-before-a-clock-that-was-set-back',
+    rule: 'P4, lean rule 17',
+    breaks:
+      "A run that was claimed when it was due starts although its process knows that the store's clock was set back since.",
+    edits: [
+      edit(
+        'engine/run/execute.ts',
+        "return isKnownEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'",
+        "return 'now'",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK_BACK,
+      names: [
+        "a run that was claimed when it was due starts at its due time once more, if the store's clock was set back since",
+      ],
+    },
+  },
+  {
+    name: 'lock-waits-for-the-clock',
+    rule: 'P10',
+    breaks: "A lock is not held before the store's clock, which was set back, shows again when it was claimed.",
+    edits: [edit('engine/run/execute.ts', 'return exclusive === null && known !== null', 'return known !== null')],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK_BACK,
+      names: ["a lock does not wait for the store's clock to come back to where it was"],
+    },
+  },
+  {
+    name: 'overtaken-answer-counts',
+    rule: 'P4, lean rule 17',
+    breaks:
+      "An answer from before the store's clock was set back counts, although a later question was answered since.",
+    edits: [
+      edit(
+        'engine/fleet/store-time.ts',
+        'else if (now - receivedAt > highest + (receivedAt - this.#latest.sentAt) * DRIFT + 1) return\n',
+        '',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/store-time.test.ts',
+      names: [
+        'an answer from before the clock was set back does not raise what the clock has reached, however late it arrives',
+      ],
     },
   },
   {

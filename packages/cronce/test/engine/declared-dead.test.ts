@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lease } from '../../src/engine/fleet/lease.ts'
 import type { SyncPoint } from '../../src/engine/parts.ts'
 import { createFleet, type Declare, type Fleet, type Member } from './fleet.ts'
 
@@ -104,4 +105,22 @@ test('on a store that is slower than the grace, fires start without more heartbe
   assert.equal(fleet.handled.length - before.handled, 30)
   assert.ok(beats(member) - before.beats <= 12)
   fleet.end()
+})
+
+test('one long answer is a stall of the process, three alike are a slow store', () => {
+  let time = 0
+  const now = (): number => time
+  const own = lease({ mono: now, boot: now, wall: now, sleep: async () => {}, pause: async () => {} }, 'mono')
+  const answerAfter = (ms: number): boolean => {
+    const sent = own.times()
+    time += ms
+    own.answered(sent)
+    return own.isFresh()
+  }
+  assert.deepEqual([10, 400, 700, 500, 400].map(answerAfter), [true, false, false, true, true])
+  time += 300
+  assert.equal(own.isFresh(), false, 'nothing has arrived since')
+  // Far longer than before: it counts as the first one of a store that has become slower.
+  assert.deepEqual([5_000, 400, 400].map(answerAfter), [false, false, true])
+  assert.deepEqual([10, 400].map(answerAfter), [true, false])
 })

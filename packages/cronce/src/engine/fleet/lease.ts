@@ -82,16 +82,21 @@ const JUMP = MARGIN / 2
 class RecentAnswers {
   #sentAt = Number.NEGATIVE_INFINITY
   #arrivedAt = Number.NEGATIVE_INFINITY
-  /** How many answers in a row were slow, each to a request that was sent after the one before had arrived. */
+  /** How many answers in a row were slow, each to a request that was sent after the one before had arrived; and the slowest of them. */
   #slow = 0
+  #slowestMs = 0
   #slowAt = Number.NEGATIVE_INFINITY
 
   add(sentAt: number, arrivedAt: number): void {
     this.#sentAt = Math.max(this.#sentAt, sentAt)
     this.#arrivedAt = arrivedAt
-    if (arrivedAt - sentAt < FRESH_MS) this.#slow = 0
+    const tookMs = arrivedAt - sentAt
+    if (tookMs < FRESH_MS) this.#slow = 0
     else if (sentAt >= this.#slowAt) {
-      this.#slow++
+      // A store that is slow is so again and again; what takes far longer than before is a stall.
+      const isAlike = this.#slow > 0 && tookMs <= 2 * this.#slowestMs
+      this.#slow = isAlike ? this.#slow + 1 : 1
+      this.#slowestMs = isAlike ? Math.max(this.#slowestMs, tookMs) : tookMs
       this.#slowAt = arrivedAt
     }
   }

@@ -50,7 +50,15 @@ function readinessOf<Tx>(core: Core<Tx>, run: ExecutedRun): Readiness {
   if (core.stopping || fleet.instance !== run.instance || run.aborted !== null || !lease.trusted()) return 'never'
   if (lease.jumped()) return core.confirm()
   if (run.started.isAhead === true) return readinessAhead(core, run)
-  return lease.isFresh() ? 'now' : plannedStarts.renew()
+  if (!lease.isFresh()) return plannedStarts.renew()
+  return isKnownEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'
+}
+
+/** The store's clock was set back since the claim. Locks and terms have no due time. */
+function isKnownEarly<Tx>({ time }: Core<Tx>, { started, exclusive }: ExecutedRun): boolean {
+  const known = time.atLeast()
+  // The bound is up to half a millisecond lower than the answer to the claim.
+  return exclusive === null && known !== null && known + 1 < started.record.readyAt
 }
 
 function readinessAhead<Tx>({ plannedStarts, epochs, time, parts }: Core<Tx>, run: ExecutedRun): Readiness {
