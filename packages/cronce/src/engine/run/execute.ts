@@ -39,7 +39,7 @@ function jobOf<Tx>({ parts, deploys: { renamedJobs } }: Core<Tx>, name: string):
   return parts.jobs.get(name) ?? parts.jobs.get(renamedJobs.get(name)?.job ?? name)
 }
 
-/** Asked right before the start: the claim's answer may have taken longer than the lease. */
+/** Checked right before the start: the answer to the claim may have taken longer than the lease. */
 function mayStart<Tx>(core: Core<Tx>, run: ExecutedRun): boolean | Promise<boolean> {
   const isHeld = leaseHolds(core)
   return typeof isHeld === 'boolean' ? isStillOurs(core, run, isHeld) : mayStartIfHeld(core, run, isHeld)
@@ -53,7 +53,7 @@ function isStillOurs<Tx>(core: Core<Tx>, run: ExecutedRun, isHeld: boolean): boo
   return isHeld && !core.stopping && core.fleet.instance === run.instance
 }
 
-/** Waits for what keeps the run from starting at once. False: it must not start any more. */
+/** Waits for everything that delays the start. False: the run must not start any more. */
 async function waitForStart(core: Core, run: ExecutedRun, held: Promise<void> | void): Promise<boolean> {
   await held
   if (!(await mayStart(core, run))) return false
@@ -70,7 +70,7 @@ async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
     if (run.aborted !== null || !(await mayStart(core, run)) || epochOf(token) !== core.epochs.latest) return false
   } while (!core.plannedStarts.has(readyAt))
   const startedAt = Math.floor(core.time.atLeast()!)
-  // The misfire policy judges a start that is later than the grace: the next look finds the fire waiting.
+  // The misfire policy decides about a start later than the grace: the next look finds the fire waiting.
   if (!isOnTime(misfire, startedAt - readyAt)) return false
   run.calledAt = startedAt
   const lateness = { latenessMs: startedAt - readyAt, cause: null }
@@ -78,7 +78,7 @@ async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
   return true
 }
 
-/** Whatever user code returns or throws becomes a value. */
+/** Any return value or error of user code becomes a value. */
 function callHandler<Tx>(
   core: Core<Tx>,
   run: ExecutedRun,
@@ -123,7 +123,7 @@ function measureStart<Tx>(
 ): void {
   if (meters.length === 0 || exclusive !== null) return
   const { job, startedAt, readyAt } = started.record
-  // What was claimed ahead starts at its due time, so it was not claimed late.
+  // A run that was claimed ahead starts at its due time, so it was not claimed late.
   const claimLagMs = Math.max(0, startedAt - readyAt)
   const startLagMs = Math.max(claimLagMs, calledAt - readyAt)
   for (const meter of meters) meter.runStarted(job, claimLagMs, startLagMs)
@@ -137,7 +137,7 @@ function afterHandler<Tx>(core: Core<Tx>, run: ExecutedRun, notes: NoteKeeper, t
     if (held === undefined && !notes.has(run)) then()
     else void flushNotes(run, notes, held).then(then)
   }
-  // A handler may not wait for its own transaction, which settles the fire, or leaves that to us.
+  // A handler may not await its own transaction, which settles the fire or leaves that to the engine.
   if (run.transaction === null) over()
   else void unlessGivenUp(run, run.transaction).then(over)
 }
@@ -147,7 +147,7 @@ async function flushNotes(run: ExecutedRun, notes: NoteKeeper, held: Promise<voi
   if (notes.has(run)) await notes.flush(run)
 }
 
-/** Resolves when `doing` does, which never rejects, or when the run is given up before. */
+/** Resolves when `doing` does, which never rejects, or earlier when the run is given up. */
 function unlessGivenUp(run: ExecutedRun, doing: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     run.onGiveUp(() => resolve())
