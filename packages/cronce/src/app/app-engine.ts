@@ -36,7 +36,7 @@ function labelsOf<Tx>({ resolved, around }: AppCore<Tx>): OwnLabels {
   return { host, ...(CRONCE_LABELS ? readLabelsText(CRONCE_LABELS) : {}), ...resolved.labels }
 }
 
-/** Schedules made at run time may belong to its labels. A process that does not use labels does not pay for that. */
+/** Schedules that are created at run time may belong to its labels. A process without labels skips that lookup. */
 function isPlacing<Tx>({ jobs }: AppCore<Tx>, labels: OwnLabels): boolean {
   const usesLabels = ({ definition, isOnEachHost }: DeclaredJob<Tx>): boolean =>
     isOnEachHost || definition.on !== undefined

@@ -11,7 +11,7 @@ import { surroundingsOf } from './surroundings.ts'
 
 /** A client of a store that runs nothing itself; close it when done. */
 export interface Connection<Tx = unknown> extends Client<Tx> {
-  /** As of an app; whatever is delivered is run by the instances of others. */
+  /** Like `handleFire` of an app; instances of other processes run what is delivered. */
   handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
   handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
   /** From then on every call is refused: STORE_CLOSED. */

@@ -37,8 +37,8 @@ export type WithJob<Inputs, Name extends string, Schema> = string extends Name
   : IfKnown<Inputs, Inputs, unknown> & Readonly<Record<Name, Schema extends StandardSchema ? InferInput<Schema> : Json>>
 
 /**
- * An application's jobs, and the client for everything in its store. `Inputs`: by job, the input that its schema takes; `job()` answers the
- * app with one more, so that schedules made by what it answers are checked.
+ * An application's jobs, and the client for everything in its store. `Inputs`: the input type of each job. `job()` returns the
+ * app with one more job in its type, so that schedules created through it are checked.
  */
 export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inputs>, Locks, Elections, Once {
   /** Declare a job that runs by a cron expression. */
@@ -53,12 +53,12 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
     options: JobOptions<Schema>,
     handler: Handler<InputOf<Schema>, Tx>,
   ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
-  /** Declare a job that runs something else than a function: a file in a thread or process, a command, an HTTP endpoint. */
+  /** Declare a job that runs something other than a function: a file in a thread or process, a command, an HTTP endpoint. */
   job<Schema extends StandardSchema | undefined = undefined, Name extends string = string>(
     name: Name,
     options: JobOptions<Schema> & Target,
   ): Cronce<Tx, WithJob<Inputs, Name, Schema>>
-  /** Something around every run, the first one outermost. Before `start()`. */
+  /** Wrap every run; the first middleware is the outermost. Call before `start()`. */
   use(middleware: Middleware<Tx>): this
   /** Listen to the events of this process; `'*'`: all of them. Returns a function that stops listening. */
   on<Type extends EventType | '*'>(type: Type, listener: Listener<Type>): () => void
@@ -70,18 +70,18 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
    */
   start(options?: StartOptions): Promise<void>
   /**
-   * Take nothing new, let runs finish, hand back the rest, leave, close the store: STORE_CLOSED to every call until `start()` or
-   * `runDue()`. Never rejects. A handler must not await it: it waits for that.
+   * Claim nothing new, let runs finish, hand back the rest, leave the fleet, close the store. Until `start()` or `runDue()`,
+   * calls are refused with STORE_CLOSED. Never rejects. A handler must not await it, because it waits for the handler.
    */
   stop(): Promise<void>
   /** Without `start()`: run what is due now, wait for it, and leave. For serverless functions. */
   runDue(): Promise<RunDueSummary>
   /**
-   * An external scheduler (EventBridge, Cloud Scheduler, a CronJob, Vercel) says that something is due: however often it says so
-   * there is one fire. In a process that has not started, the answer comes when it has been run.
+   * Accepts a delivery of an external scheduler (EventBridge, Cloud Scheduler, a CronJob, Vercel): repeated deliveries make one
+   * fire. In a process that has not started, the answer comes when the fire has run.
    */
   handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
-  /** The endpoint of an HTTP target that took its work on says how the run ended. */
+  /** Accepts the outcome of a run from the endpoint of an HTTP target with a call-back. */
   handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
   /** This instance's id, once it has started. */
   readonly instance: string | null
@@ -198,7 +198,7 @@ function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecyc
   })
 }
 
-/** Also by the name that it has on one host, or under one label. */
+/** Also by the name that the job has on one host or under one label. */
 function findJob<Tx>(jobs: AppCore<Tx>['jobs'], name: string): DeclaredJob<Tx> | undefined {
   return jobs.get(name) ?? jobs.get(plainJob(name))
 }

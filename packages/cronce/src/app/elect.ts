@@ -8,22 +8,22 @@ import { LEADER_JOB } from '../model/exclusive-jobs.ts'
 import { DAY_MS, type ExclusiveParts, exclusiveDefinition, patienceMs, refusedError, untilNext } from './exclusive.ts'
 import type { Logger } from './logger.ts'
 
-/** One time of being the leader. */
+/** One term as the leader. */
 export interface Term {
   readonly name: string
   /** A fencing token, higher than that of every earlier leader: send it with writes, so that the receiver can reject older ones. */
   readonly term: bigint
-  /** Aborted when it is over, or can't be trusted any more. */
+  /** Aborted when the term is over, or can't be trusted any more. */
   readonly signal: AbortSignal
 }
 
 /** Options of `app.elect()`. */
 export interface ElectOptions {
-  /** It is the leader now. Not awaited: the term does not end with it. If it throws, the term ends. */
+  /** This instance is the leader now. Not awaited: the term does not end with it. If it throws, the term ends. */
   readonly onElected?: ((term: Term) => unknown) | undefined
   /**
-   * It no longer is. Comes as soon as the process can run at all. Where it steps down by itself the next leader waits for it,
-   * for ten seconds at most.
+   * This instance is no longer the leader. Called as soon as the process can run at all. If the leader steps down by itself, the
+   * next leader waits for this callback, for ten seconds at most.
    */
   readonly onLost?: ((term: Term) => unknown) | undefined
 }
@@ -31,9 +31,12 @@ export interface ElectOptions {
 /** One instance's part in an election: resign, or ask who leads. */
 export interface Election {
   readonly name: string
-  /** The term, if this instance is the leader at this very moment. */
+  /** The term, if this instance is the leader at this moment. */
   readonly term: Term | null
-  /** Step down, if it leads, and do not stand again. Resolves when others can follow; while `onLost` is being called, at once. */
+  /**
+   * Step down if this instance leads, and do not stand again. Resolves when a peer can follow; while `onLost` is being called, at
+   * once.
+   */
   resign(): Promise<void>
 }
 
@@ -41,7 +44,7 @@ export interface Election {
 export interface Elections {
   /** Stand for election, from now on or from when the app starts, until `resign()` or `stop()`; again after the next `start()`. */
   elect(name: string, options?: ElectOptions): Election
-  /** Whether this instance is the leader at this very moment: judged by its trust in its own lease, without asking the store. */
+  /** Whether this instance is the leader at this moment: judged by its trust in its own lease, without asking the store. */
   isLeader(name: string): boolean
 }
 
@@ -58,7 +61,7 @@ const PULSES_MISSED = 3
 /** After `onElected` threw: twice as long each time in a row. */
 const ASIDE_MS = 500
 const ASIDE_LONGEST_MS = 60_000
-/** Of a few hundred milliseconds. */
+/** Caps the count of attempts, so that the pause stays at a few hundred milliseconds. */
 const UNABLE_TRIES = 5
 
 export function makeElections<Tx>(parts: ExclusiveParts<Tx>, logger: Logger, isStarted: () => boolean): ElectionRounds {
@@ -90,7 +93,7 @@ export function makeElections<Tx>(parts: ExclusiveParts<Tx>, logger: Logger, isS
   }
 }
 
-/** Of the app. */
+/** What a candidate needs to know of its app. */
 interface Surroundings {
   readonly forget: () => void
   readonly isStarted: () => boolean
@@ -104,10 +107,10 @@ class Candidate<Tx> implements Election {
   readonly #app: Surroundings
   readonly #resigned = new AbortController()
   #current: Term | null = null
-  /** Up to then nothing had happened to this process that it has not heard of. */
+  /** Up to this time (monotonic), every event that concerns this process has been handled. */
   #heardAt = Number.NEGATIVE_INFINITY
   #standing: Promise<void> | null = null
-  /** The app has started again, and what it stood for before is not over yet. */
+  /** The app has started again while the previous candidacy is still ending. */
   #standsAgain = false
   #isLosing = false
   /** The last term ended because its leader could not lead. */
@@ -124,8 +127,8 @@ class Candidate<Tx> implements Election {
   get term(): Term | null {
     const term = this.#current
     if (term === null || term.signal.aborted) return null
-    // At the call, not by a timer: after a blocked event loop that would come too late. Neither would it have been heard of a
-    // lost connection to the store, by which others may have taken this process for gone after the grace.
+    // Checked at the call, not by a timer: after a blocked event loop a timer would fire too late, and a lost connection would
+    // not be noticed either, by which peers may have declared this process dead after the grace.
     const isHearing = this.#parts.mono() - this.#heardAt < PULSES_MISSED * this.#parts.pulseMs
     return isHearing && this.#parts.engine().trusted() ? term : null
   }
@@ -141,11 +144,11 @@ class Candidate<Tx> implements Election {
   async resign(): Promise<void> {
     this.#app.forget()
     this.#resigned.abort()
-    // Who resigns in onLost would wait for itself.
+    // A caller that resigns in onLost would wait for itself.
     if (!this.#isLosing) await this.#standing
   }
 
-  /** Never rejects. It ends when the app stops, or when it resigns. */
+  /** Never rejects. Ends when the app stops, or when this instance resigns. */
   async #rounds(): Promise<void> {
     if (!this.#app.isStarted()) return
     const engine = this.#parts.engine()
@@ -195,7 +198,7 @@ class Candidate<Tx> implements Election {
   async #lead(handle: RunHandle<Tx>): Promise<void> {
     // Not after `take` has answered: a callback that throws at once has failed by then.
     this.#hasFailed = false
-    // While it was being elected.
+    // It resigned while it was being elected.
     if (this.#resigned.signal.aborted) return
     const stepDown = new AbortController()
     const signal = AbortSignal.any([handle.signal, this.#resigned.signal, stepDown.signal])
@@ -229,7 +232,7 @@ class Candidate<Tx> implements Election {
     over.abort()
   }
 
-  /** Never rejects. Timers alone prove nothing: what waits to be heard is heard between one and the next. */
+  /** Never rejects. Timers alone prove nothing: pending events are processed between two of them. */
   async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#parts.sleep(this.#parts.pulseMs, signal)

@@ -9,10 +9,10 @@ import type { Logger } from './logger.ts'
 
 /** Shared by locks, elections and keys: their runs are begun by a caller, not because they are due. */
 export interface ExclusiveParts<Tx = unknown> {
-  /** The one that has started. Throws NOT_STARTED if none has. */
+  /** The engine that has started. Throws NOT_STARTED if there is none. */
   readonly engine: () => Instance<Tx>
   readonly mono: () => number
-  /** Do this, and keep the process alive until it is done: its caller awaits it. */
+  /** Run this, and keep the process alive until it is done: its caller awaits it. */
   readonly keepAlive: <Value>(work: () => Promise<Value>) => Promise<Value>
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
@@ -39,7 +39,7 @@ export function exclusiveDefinition(job: string, keepMs: number): Definition {
       guarantee: 'at-most-once',
       // There are no instants that could be late; this only bounds how long records must be kept.
       misfire: { ...DEFAULT_POLICY.misfire, windowMs: MINUTE_MS },
-      // No bound by number: what is kept is kept for its time.
+      // No bound by number: records are kept for their time.
       retention: { keepMs, keepMsBy: {}, count: 1_000_000_000 },
     },
     start: null,
@@ -90,8 +90,8 @@ interface Patience {
 }
 
 /**
- * What `attempt` comes to. It calls `begin` right before its work; if the caller's patience is over by then, this has rejected,
- * and the work is not begun. Without it, a store that does not answer would stall callers for longer than they want to wait.
+ * The result of `attempt`, which calls `begin` right before its work. If the caller has given up by then, this has rejected, and
+ * the work does not start. Without it, a store that does not answer would stall callers for longer than they want to wait.
  */
 export async function begunInTime<Tx, Value>(
   parts: ExclusiveParts<Tx>,
@@ -113,7 +113,7 @@ export async function begunInTime<Tx, Value>(
     signal?.throwIfAborted()
     throw late()
   })
-  // Only one of the two is heard.
+  // The first of the two decides.
   attempted.catch(() => {})
   waited.catch(() => {})
   try {
@@ -123,7 +123,7 @@ export async function begunInTime<Tx, Value>(
   }
 }
 
-/** Until it is one's turn, or the time is up: by the monotonic clock. */
+/** Resolves when it is the caller's turn, or the time is up, by the monotonic clock. */
 export async function untilTurn<Tx>(
   parts: ExclusiveParts<Tx>,
   engine: Instance<Tx>,
@@ -149,7 +149,7 @@ export function notStarted(what: string): CronceError {
   })
 }
 
-/** Of an instance that stops nothing is begun any more, nor waited for: neither when the app has started again since. */
+/** An instance that stops starts nothing more and waits for nothing, even if the app has started again since. */
 export function demandLasting<Tx>(engine: Instance<Tx>, what: string): void {
   if (!engine.stopping) return
   throw new CronceError('NOT_STARTED', `${what} was not begun: the app is being stopped.`, {
@@ -161,7 +161,7 @@ export function refusedError({ code, message, hint }: Extract<Taken, { kind: 're
   return new CronceError(code, message, { hint })
 }
 
-/** Of each app, for what is built on it and is none of its methods. */
+/** Internals of each app, for modules that are built on it and are not its methods. */
 const partsOfApps = new WeakMap<object, ExclusiveParts>()
 
 export function rememberExclusiveParts<Tx>(app: object, parts: ExclusiveParts<Tx>): void {

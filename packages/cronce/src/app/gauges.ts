@@ -2,13 +2,16 @@ import type { InstanceLoad } from '../engine/instance.ts'
 import type { Meter } from '../engine/parts.ts'
 import type { Emitter } from './emitter.ts'
 
-/** What can be measured of an app besides its events. */
+/** Figures of an app that its events do not contain. */
 export interface Gauges {
-  /** To be added to and removed from, at any time. */
+  /** Meters may be added and removed at any time. */
   readonly meters: Meter[]
-  /** Calls this with events that are made anyway: a plain success makes none for it, and goes to the meters. Returns how to stop. */
+  /**
+   * Calls this with events that are created anyway: a plain success creates none, and is only counted by the meters. Returns how
+   * to stop.
+   */
   readonly observe: Emitter['observe']
-  /** `null`: no instance of it runs in this process. */
+  /** `null`: no instance of this app runs in this process. */
   readonly load: () => InstanceLoad | null
 }
 

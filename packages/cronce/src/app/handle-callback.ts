@@ -10,7 +10,7 @@ import type { Logger } from './logger.ts'
 
 /** Options of `app.handleCallback()`. */
 export interface HandleCallbackOptions {
-  /** The run, as the path names it. */
+  /** The run, as named by the path. */
   readonly schedule: string
   readonly token: string
   /**
@@ -22,16 +22,16 @@ export interface HandleCallbackOptions {
 
 export type SecretOfSchedule = (schedule: string) => Secret | undefined | Promise<Secret | undefined>
 
-/** What an app knows of its own. */
+/** What the app itself adds to the options. */
 export interface CallbackContext {
   readonly namespace?: string | undefined
-  /** Of the target of a job that is declared here. */
+  /** The secret of the target of a job that is declared here. */
   readonly secretOf?: ((job: string) => Secret | undefined) | undefined
   /** Gets the details that the response must not reveal. @default stderr */
   readonly logger?: Logger | undefined
 }
 
-/** An endpoint that answered 202 says how its run ended. The same said again is answered alike. */
+/** An endpoint that answered 202 reports the outcome of its run. A repeated report gets the same answer. */
 export async function handleCallback(
   client: Client,
   request: Request,
@@ -54,12 +54,12 @@ export async function handleCallback(
   }
 }
 
-/** What the headers of a call-back prove by themselves: nothing, but without a signature the body need not be read. */
+/** What the headers of a call-back prove: without a signature the request is refused, so its body is not read. */
 export function callbackProof(headers: Headers): 'unproved' | 'none' {
   return headers.has(SIGNATURE_HEADER) ? 'unproved' : 'none'
 }
 
-/** Each target's own, where it is known: who may complete the runs of one must not complete those of another. */
+/** The secret of each target, where it is known: the endpoint of one target must not complete the runs of another. */
 async function secretFor(client: Client, options: HandleCallbackOptions, context: CallbackContext): Promise<Secret> {
   const { schedule, secret } = options
   const given = typeof secret === 'function' ? await secret(schedule) : secret

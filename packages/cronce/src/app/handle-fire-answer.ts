@@ -25,7 +25,7 @@ const STATUS: Readonly<Record<string, number>> = {
   RUN_NOT_PARKED: 425,
   QUEUE_FULL: 429,
   CONTENTION: 503,
-  // It is busy starting, stopping, or with what is due.
+  // The app is starting, stopping, or running what is due.
   ALREADY_STARTED: 503,
   // The operator must fix the configuration. External schedulers retry on 503, so no fire is lost meanwhile.
   SECRET_INVALID: 503,
@@ -40,7 +40,7 @@ const STATUS: Readonly<Record<string, number>> = {
   OPTION_UNKNOWN: 400,
 }
 
-/** For how many seconds to leave it alone. */
+/** Seconds until the caller should try again. */
 const RETRY_AFTER: Readonly<Record<number, string>> = { 425: '5', 429: '30', 503: '5' }
 
 export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {

@@ -18,16 +18,16 @@ export interface Authenticated {
   /** By lower-case name. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: Uint8Array
-  /** Then only the body and our own headers are proven. */
+  /** True: only the body and cronce's own headers are proven. */
   readonly isSigned: boolean
 }
 
-/** Enough for an input of the size that a schedule may have. */
+/** Enough for an input of the largest size that a schedule may have. */
 export const BODY_BYTES = 65_536
 
 /**
- * What the headers prove by themselves. `unproved`: there is a signature, which is about the body. `none`: the body need not be read,
- * since `authenticate` refuses the request without it.
+ * What the headers prove by themselves. `unproved`: there is a signature over the body. `none`: the body need not be read, since
+ * `authenticate` refuses the request without it.
  */
 export function fireProof(headers: Headers, auth: FireAuth): 'proved' | 'unproved' | 'none' {
   const { tokens, secret } = credentialsOf(auth)
@@ -46,23 +46,23 @@ export async function authenticate(request: Request, auth: FireAuth): Promise<Au
   if (tokens === undefined && secret === undefined) throw authMissing()
   if (secret !== undefined && (tokens === undefined || request.headers.has(SIGNATURE_HEADER))) {
     const verified = await verifySignature(request, { secret, maxBytes: BODY_BYTES })
-    // Neither what we ask of endpoints nor what they answer later is a delivery to us.
+    // Signatures of cronce's own requests and of call-backs must not pass as deliveries.
     demandPurpose(verified.headers, undefined)
     return { ...verified, isSigned: true }
   }
   if (!isBearer(request.headers.get('authorization'), readSecrets(tokens))) throw authInvalid()
-  // Read only now: strangers can't make us read.
+  // Read only after the headers passed: strangers can't make us read a body.
   const body = await readBody(request, BODY_BYTES)
   return { headers: plainHeaders(request.headers), body, isSigned: false }
 }
 
-/** Several in one variable, while one replaces another. */
+/** Several values in one variable, while one replaces another. */
 export function listOf(variable: string | undefined): readonly string[] | undefined {
   const list = variable?.split(',').map((one) => one.trim())
   return list?.some((one) => one !== '') ? list.filter((one) => one !== '') : undefined
 }
 
-/** Compared as hashes, all of them: how long it takes tells neither the length nor which one. */
+/** Compares hashes, and all of them: the time reveals neither the length nor which one matches. */
 function isBearer(header: string | null, tokens: readonly string[]): boolean {
   const given = hash(/^Bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '')
   let isKnown = false

@@ -22,8 +22,8 @@ const PAUSE_MS = 100
 const PATIENCE_MS = 30_000
 
 /**
- * Run what is due, and wait for it. Deliveries that come at the same time share one round; those that come while one is going on
- * share the next, since that one may have looked before their fire was there.
+ * Runs what is due, and waits for it. Deliveries that come at the same time share one round; deliveries that come during a round
+ * share the next, since that round may have looked before their fire was recorded.
  */
 export function runDueTogether(app: object, runner: DueRunner): Promise<void> {
   const sharing = sharings.get(app) ?? { running: null, next: null }

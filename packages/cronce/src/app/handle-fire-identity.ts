@@ -12,7 +12,7 @@ export interface FireIdentity {
   readonly input: Json | undefined
 }
 
-/** Some of it, from one place of the request. */
+/** Part of the identity, from one place of the request. */
 interface Found {
   readonly schedule?: unknown
   readonly due?: unknown
@@ -37,7 +37,7 @@ export function readIdentity(url: string, { headers, body, isSigned }: Authentic
   const first = (part: keyof Found): unknown => places.find((place) => present(place[part]))?.[part]
   const schedule = first('schedule')
   if (typeof schedule !== 'string' || schedule === '') throw unnamed(isSigned)
-  // An instant says more than an id, wherever it stands.
+  // A due time is more precise than an id, wherever it stands.
   const when = readWhen(first('due'), first('id'))
   const input = ours.input
   if (input !== undefined && !(typeof when === 'object' && 'id' in when)) {
@@ -110,7 +110,7 @@ function fromHeaders(headers: ReadonlyMap<string, string>): Found {
   return { schedule: read('cronce-schedule'), due: read('cronce-due'), id: read('cronce-fire-id') }
 }
 
-/** Google's: the job is named like the schedule, unless something else names that. */
+/** Google's headers: the job is named like the schedule, unless the request names another one. */
 function fromCloudScheduler(headers: ReadonlyMap<string, string>): Found {
   return {
     schedule: headers.get('x-cloudscheduler-jobname')?.split('/').at(-1),
@@ -118,7 +118,7 @@ function fromCloudScheduler(headers: ReadonlyMap<string, string>): Found {
   }
 }
 
-/** Amazon's, of a rule with a schedule: delivered at least once, and every time with the time that it was scheduled for. */
+/** Amazon's event of a scheduled rule: delivered at least once, each time with its scheduled time. */
 function fromEventBridge(content: Record<string, unknown> | null): Found {
   if (content?.['detail-type'] !== 'Scheduled Event') return {}
   const { time, id, resources } = content

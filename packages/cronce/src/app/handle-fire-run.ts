@@ -4,15 +4,15 @@ import type { Clock } from '../clock.ts'
 import { CronceError } from '../errors.ts'
 import { type DueRunner, runDueTogether } from './handle-fire-due.ts'
 
-/** What is answered: which fire it is, and how it ended if it has. */
+/** The answer: which fire it is, and its outcome if it has ended. */
 export interface FireAnswer {
   readonly schedule: string
   readonly dueAt: number
-  /** `null`: the schedule comes to this instant by itself. */
+  /** `null`: the schedule reaches this instant by itself. */
   readonly fire: FireView | null
   /** False: the fire was already on record. */
   readonly created: boolean
-  /** When it may start: its instant, with its jitter; when it is to be run again. */
+  /** When the fire may start: its due time plus jitter, or the time of its retry. */
   readonly readyAt: number
 }
 
@@ -22,7 +22,7 @@ export interface FireRunner extends DueRunner {
 
 /** The longest wait for one delivery in all: cloud functions are billed by the second and are stopped after a few minutes. */
 const LONGEST_WAIT_MS = 60_000
-/** For what waits for something else than a time. */
+/** Poll interval for a fire that waits for something other than a time. */
 const LOOK_AGAIN_MS = 5_000
 
 /** Refusals that rest on the stored schedules. The code in this process may declare others, so it deploys and tries again. */
@@ -56,7 +56,7 @@ export async function deliverAndRun(
 ): Promise<FireAnswer> {
   const { client } = parts
   let leftMs = LONGEST_WAIT_MS
-  /** False: it is too long until then. */
+  /** False: that is too far away. */
   const waitFor = async ({ readyAt }: FireAnswer): Promise<boolean> => {
     const waitMs = readyAt - (await time.now())
     if (waitMs > leftMs) return false
@@ -82,11 +82,11 @@ export async function deliverAndRun(
   })
   if (first !== null && isOver(first)) return first
   if (first !== null) await waitFor(first)
-  // Also if it is not ready: something else may be.
+  // Even if this fire is not ready: another one may be.
   await runDueTogether(client, parts)
   const ran = first === null ? null : await lookAt(client, first)
   if (ran !== null && ran.fire !== null) return runAgain(ran)
-  // Running wrote down what this code declares: now it is known, and what is refused is refused.
+  // Running wrote the declarations of this code, so a refusal is final now.
   const second = await deliver()
   if (isOver(second)) return second
   if (await waitFor(second)) await runDueTogether(client, parts)

@@ -32,8 +32,8 @@ export interface HandleFireParts extends FireRunner {
 export type { FireAnswer } from './handle-fire-run.ts'
 
 /**
- * A scheduler outside says that something is due. However often it says so, there is one fire. In a process that has not started
- * (a function of a cloud) the fire is run before the answer, else by whichever instance is free.
+ * Accepts a delivery of an external scheduler; repeated deliveries make one fire. In a process that has not started (a cloud
+ * function) the fire runs before the answer, otherwise on any free instance.
  */
 export async function handleFire(
   parts: HandleFireParts,
@@ -79,7 +79,7 @@ class StoreTime implements FireTime {
     return Math.floor((await this.#asked) + this.#clock.mono())
   }
 
-  /** From this machine's steady clock to the store's. */
+  /** Offset from this machine's monotonic clock to the store's clock. */
   async #ask(): Promise<number> {
     const { now } = await this.#client.store.check()
     return now - this.#clock.mono()

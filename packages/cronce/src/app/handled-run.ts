@@ -8,14 +8,17 @@ export function createRun<Tx>(handle: RunHandle<Tx>, input: unknown, namespace: 
   return new HandledRun(handle, input, namespace)
 }
 
-/** A class for the sake of its getters: most handlers ask for little of this, and what is made for every run costs more than they do. */
+/**
+ * A class because of its getters: most handlers read little of it, and creating all of it for every run would cost more than they
+ * do.
+ */
 class HandledRun<Tx> implements Run<unknown, Tx> {
   readonly fire: Fire<unknown>
   /** For targets, see `TargetRun`. */
   readonly namespace: string
   readonly #handle: RunHandle<Tx>
   #log: RunLog | undefined
-  // Functions of their own, so that a handler may take them out of the run.
+  // Bound functions, so that a handler may destructure them.
   #once: Run<unknown, Tx>['once'] | undefined
   #idempotencyKey: Run['idempotencyKey'] | undefined
   #progress: Run['progress'] | undefined

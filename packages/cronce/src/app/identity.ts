@@ -1,7 +1,10 @@
 import type { Declared } from '../engine/parts.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 
-/** Random, so that two processes never meet: hosts, pids and names all repeat. Begins with a letter: a command takes it for no flag. */
+/**
+ * Random, so that two processes never collide: hosts, pids and names all repeat. Begins with a letter, so that no command takes
+ * it for a flag.
+ */
 export function newId(): string {
   for (;;) {
     const id = nodeCrypto().randomBytes(12).toString('base64url')

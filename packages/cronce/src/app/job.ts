@@ -38,7 +38,7 @@ export type JobOptions<Schema extends StandardSchema | undefined = undefined> =
   | (NoTriggerOptions & JobOnlyOptions<Schema>)
   | (ScheduledOptions & JobOnlyOptions<Schema> & NeededInput<Schema>)
 
-/** When it is due, if it is due at all. */
+/** Its trigger, if it has one. */
 type ScheduledOptions = Exclude<TriggerOptions, NoTriggerOptions>
 
 /** A schedule fires with its job's input: a schema that needs one must be given one. */
@@ -48,7 +48,7 @@ type NeededInput<Schema> = Schema extends StandardSchema
     : unknown
   : unknown
 
-/** The options of a job, but for its trigger. */
+/** The options of a job without its trigger. */
 export interface JobOnlyOptions<Schema extends StandardSchema | undefined = undefined>
   extends Omit<PolicyOptions, 'retry'>,
     WindowOptions,
@@ -86,14 +86,14 @@ export interface DeclaredJob<Tx> {
   readonly name: string
   readonly definition: Definition
   readonly was: string | undefined
-  /** It has a schedule on every host. */
+  /** True: the job has a schedule on every host. */
   readonly isOnEachHost: boolean
   readonly warnings: readonly string[]
   readonly schema: StandardSchema | undefined
-  /** Hold for the job's other schedules where they say nothing. */
+  /** Defaults for the other schedules of the job. */
   readonly defaults: PolicyOptions
   readonly handler: Handler<unknown, Tx>
-  /** It is not a function of this process. */
+  /** The target is not a function of this process. */
   readonly isTarget: boolean
   readonly retryIf: (error: unknown) => boolean
 }
@@ -185,7 +185,7 @@ function demandOrder(name: unknown, options: unknown, handler: unknown): void {
   )
 }
 
-/** `job` is known here, and refused with an explanation of its own. */
+/** `job` is listed here so that it is refused with its own explanation. */
 const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', ...TARGET_NAMES]
 
 /** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
@@ -216,7 +216,7 @@ function readWas(id: string, was: unknown): string | undefined {
   )
 }
 
-/** Declarations are refused at once; a schedule that another process made for the job is refused when it runs. */
+/** Declarations are refused at once; a schedule that another process created for the job is refused when it runs. */
 export function notTransactional(job: string): CronceError {
   const error = optionConflict(
     `Job ${JSON.stringify(job)} can't be exactly-once, which only a function can be: its transaction is of this process.`,
@@ -300,8 +300,8 @@ async function executeAround<Tx>(
 }
 
 /**
- * Whatever middleware makes of the value: that the work goes on elsewhere is not its to change. A handler that returns nothing, or
- * nothing that could be a promise, has ended.
+ * Middleware may replace the value, but not the fact that the work continues elsewhere. A handler that returns nothing, or no
+ * promise, has ended.
  */
 function noteParked<Tx>(handle: RunHandle<Tx>, value: unknown): unknown {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value

@@ -1,10 +1,10 @@
 import type { Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
 
-/** A store that is opened when it is first asked: so that declaring jobs needs no database. */
+/** A store that is opened at the first call, so that declaring jobs needs no database. */
 export interface LazyStore<Tx> {
   readonly store: Store<Tx>
-  /** Also after it was closed. */
+  /** Also reopens it after it was closed. */
   readonly open: () => Promise<Store<Tx>>
   /** From then on `store` refuses every call until `open`: a call that reopened it would leave a connection that is never closed. */
   readonly close: () => Promise<void>
@@ -29,7 +29,7 @@ export function lazyStore<Tx>(open: () => Promise<Store<Tx>>, { message, hint }:
       if (opening === mine) opened = found
       return found
     } catch (error) {
-      // What failed once may work later: the next call tries again.
+      // A failed opening may succeed later: the next call tries again.
       if (opening === mine) opening = null
       throw error
     }

@@ -69,7 +69,7 @@ export class AppLifecycle<Tx> {
     return this.#engine
   }
 
-  /** By `start()`: an app that only runs what is due has not started. */
+  /** True after `start()`, not after `runDue()`. */
   get isStarted(): boolean {
     return this.#begun?.by === 'start'
   }
@@ -98,7 +98,7 @@ export class AppLifecycle<Tx> {
       onStarted()
       await this.#reportStart(created)
     } catch (error) {
-      // Stopped while it was starting: the caller of stop() wanted that, so the failure is of no interest.
+      // Stopped while it was starting: stop() was called on purpose, so the failure is ignored.
       if (this.#isStopped(mine)) return
       this.#ignoreSignals()
       this.#engine = null
@@ -123,7 +123,7 @@ export class AppLifecycle<Tx> {
       } catch (error) {
         if (!isPatient || !mayPass(error)) throw error
         if (this.#isStopped(mine)) return null
-        // Once: the store's name and the reason stay the same.
+        // Logged once: the store's name and the reason stay the same.
         if (attempt === 1) this.#core.logger.warn(`Waiting for the store: ${textOf(error)}`)
         this.#waiting = new AbortController()
         await this.#core.around.clock.sleep(REOPEN_MS, this.#waiting.signal)
@@ -139,7 +139,7 @@ export class AppLifecycle<Tx> {
     if (warning !== null) logger.warn(warning)
     if (resolved.logger.info === undefined) return
     const { store } = lazy
-    // The app has started, whatever the store answers: then the line names no due time.
+    // The app has started, even if the store does not answer this query: then the log line names no due time.
     const { schedules } = await store.load([...jobs.keys()].slice(0, MOST_READ)).catch(() => ({ schedules: [] }))
     const now = clock.wall()
     logger.info(startedLine({ jobs: jobs.values(), purpose, schedules, store: store.info.name, instance, now }))

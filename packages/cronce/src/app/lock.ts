@@ -59,7 +59,7 @@ export interface Locks {
 
 const NAME_LIMIT = 180
 
-/** What is done in the section. */
+/** The section: runs while the lock is held. */
 type Work<Value> = (lock: Lock) => Value | Promise<Value>
 
 export function makeLocks<Tx>(parts: ExclusiveParts<Tx>): Locks {

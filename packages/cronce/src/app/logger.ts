@@ -35,7 +35,7 @@ export function guarded(logger: Logger): Required<Logger> {
       // The logger itself failed, so there is nowhere to report it.
       Promise.resolve(tell(message)).catch(() => {})
     } catch {
-      // Nor here.
+      // The same applies to an asynchronous failure of the logger.
     }
   }
   return {
@@ -45,7 +45,7 @@ export function guarded(logger: Logger): Required<Logger> {
   }
 }
 
-/** What happened, if people should know. */
+/** Logs an event that people should know about. */
 export function logEvent(logger: Logger, event: CronceEvent): void {
   const warning = warningOf(event)
   const failure = failureOf(event)

@@ -1,19 +1,19 @@
 import type { Timeline } from '../trigger/trigger.ts'
 
 export interface NearestInstant {
-  /** The instant that is meant. */
+  /** The nearest instant. */
   readonly dueAt: number
-  /** How long until then; 0 if it has come. */
+  /** Time until then; 0 if it has come. */
   readonly waitMs: number
 }
 
-/** So far from its instant a caller that does not name one may be. */
+/** Longest distance from its instant for a caller that does not name one. */
 export const NEAREST_TOLERANCE_MS = 60_000
 
 /**
- * Which instant a caller means by "now": a crontab line, a CronJob, a scheduler that delivers no due time. It may be just
- * ahead, since a host whose clock is one second fast must not be given the slot before. `null` if none is near enough to be
- * told from its neighbours: a wrong guess would run one instant twice and another one never.
+ * Which instant a caller means by "now": a crontab line, a CronJob, a scheduler that delivers no due time. It may be just ahead,
+ * since a host whose clock is one second fast must not get the slot before. `null`: none is clearly the nearest, and a wrong
+ * guess would run one instant twice and skip another.
  */
 export function nearestInstant(
   trigger: Timeline,
@@ -31,7 +31,7 @@ export function nearestInstant(
   return { dueAt, waitMs: Math.max(0, dueAt - now) }
 }
 
-/** To the nearer one of its neighbours. */
+/** Distance to the nearer neighbor. */
 function gapAround(trigger: Timeline, at: number): number {
   const previous = trigger.prev(at)
   const next = trigger.next(at)

@@ -57,7 +57,7 @@ export interface Once {
   ): Promise<Jsonified<Value>>
 }
 
-/** Of the run that did it. */
+/** Name of the step in the run that does the work. */
 const STEP = 'once'
 const YEAR_MS = 365 * DAY_MS
 
@@ -68,7 +68,7 @@ interface Options {
   readonly signal: AbortSignal | undefined
 }
 
-/** What is on record of a key. `result`: it was done. */
+/** What is on record about a key. `result`: the work is done. */
 interface Looked {
   readonly known: FireRecord | null
   readonly result: { readonly value: Json } | null
@@ -78,7 +78,7 @@ export function makeOnce<Tx>(parts: ExclusiveParts<Tx>, store: Store<Tx>): Once 
   const keys = new OnceKeys(parts, store)
   const once = (name: string, first: unknown, second?: unknown) =>
     parts.keepAlive(() => keys.obtain(name, first, second))
-  // Its result was stored as JSON, and its work was typed to return nothing that JSON would change.
+  // The result was stored as JSON, and the type of the work excludes values that JSON would change.
   return { once: once as Once['once'] }
 }
 
@@ -119,7 +119,7 @@ class OnceKeys<Tx> {
       since = engine.wakeUps
       return inTime(() => this.#look(key, options))
     }
-    // Of the callers in this process one at a time asks the store, and does the work if no peer does it.
+    // Of the callers in this process, one at a time asks the store, and does the work if no peer does.
     const turn = line.join(place)
     try {
       if (!turn.aborted) {
@@ -128,7 +128,7 @@ class OnceKeys<Tx> {
       }
       for (let tries = 0; looked.result === null; tries++) {
         const { known } = looked
-        // A fire that ended without a result is done again. An open one is a peer's.
+        // A fire that ended without a result is done again. An open fire belongs to a peer.
         const again = known?.ending ? known : null
         const attempt = (begin: () => void) => this.#attempt(engine, key, options, work, again, begin)
         const done = turn.aborted ? await inTime(attempt) : null
@@ -144,7 +144,7 @@ class OnceKeys<Tx> {
     }
   }
 
-  /** Does the work, unless another caller is doing it. `again`: the fire that ended without a result, and is to be done now. */
+  /** Does the work, unless another caller is doing it. `again`: the fire that ended without a result, and is now repeated. */
   async #attempt(
     engine: Instance<Tx>,
     key: string,
@@ -224,7 +224,7 @@ async function doOnce<Tx>(key: string, handle: RunHandle<Tx>, work: () => unknow
   try {
     return await handle.once(STEP, marked, { rerun })
   } catch (error) {
-    // What `work` throws is passed on as it is. The caller of once() knows keys, but no steps.
+    // Errors of `work` are thrown unchanged. Callers of once() know keys, not steps.
     if (isWorking) throw error
     if (error instanceof ResultRefused) throw new ResultRefused(nameOf(key), error.problem)
     if (!(error instanceof CronceError) || error.code !== 'STEP_UNKNOWN') throw error

@@ -43,7 +43,7 @@ function byUrl(url: string): StoreSource {
     })
   }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
-  // Nothing of the rest: it may hold a password.
+  // The rest of the URL is not shown: it may contain a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme ?? 'this text'}.`, {
     hint: urlMeant(url) ?? "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
   })
@@ -63,7 +63,7 @@ const URLS_MEANT: readonly (readonly [RegExp, string])[] = [
   [/^sqlit/i, "Write store: 'sqlite:./cronce.db'."],
 ]
 
-/** Nothing of the URL is repeated: it may hold a password. */
+/** The URL is not repeated: it may contain a password. */
 function urlMeant(url: string): string | undefined {
   return URLS_MEANT.find(([pattern]) => pattern.test(url.slice(0, 300)))?.[1]
 }

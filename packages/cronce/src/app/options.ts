@@ -70,7 +70,7 @@ export interface ResolvedOptions {
   readonly keepAlive: boolean
   readonly logger: Logger
   readonly adopt: boolean
-  /** What is valid and probably not meant, in sentences. */
+  /** Warnings about valid values that are probably mistakes, in sentences. */
   readonly warnings: readonly string[]
 }
 

@@ -12,13 +12,13 @@ export interface PlacedJobs<Job> {
   readonly declared: readonly Declared[]
   /** Names that stand for the schedules of all hosts. */
   readonly families: readonly string[]
-  /** By the names under which this process can run them. A job that belongs to other labels is declared here, and not run. */
+  /** Jobs by the names under which this process can run them. A job for other labels is declared here, but not run. */
   readonly jobs: ReadonlyMap<string, Job>
 }
 
 /**
- * What the jobs of an app are in a process with these labels. An instance is asked for, and asks for, jobs by name: so work that belongs to
- * labels is a job that only the instances with these labels have.
+ * The jobs of an app in a process with these labels. Instances ask for jobs by name, so work that belongs to labels is a job that
+ * only instances with these labels have.
  */
 export function placeJobs<Job extends PlacedJob>(
   all: readonly Job[],
@@ -46,7 +46,7 @@ export function placeJobs<Job extends PlacedJob>(
   return { declared, families, jobs }
 }
 
-/** What the code declares, wherever it runs: processes that differ in labels only are one deployment. */
+/** The declarations of the code, wherever it runs: processes that differ only in labels are one deployment. */
 export function declarations(all: readonly PlacedJob[]): readonly Declared[] {
   return all.map((job) => (job.isOnEachHost ? onHost(job, '*') : declaration(job)))
 }

@@ -3,8 +3,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 export type StopSignal = (typeof SIGNALS)[number]
 
 /**
- * On SIGTERM or SIGINT: stop, then let the process end as it would have without us. A second signal does not wait.
- * Returns how to take it back.
+ * On SIGTERM or SIGINT: stop, then let the process end as it would have without cronce. A second signal does not wait. Returns
+ * how to undo this.
  */
 export function stopOnSignals(stop: (signal: StopSignal) => Promise<void>): () => void {
   let stopping = false

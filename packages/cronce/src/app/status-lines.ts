@@ -8,9 +8,9 @@ const NAMED = 3
 
 interface Started {
   readonly jobs: Iterable<Pick<DeclaredJob<never>, 'name' | 'definition'>>
-  /** Instead of how many jobs there are. */
+  /** Replaces the number of jobs in the line. */
   readonly purpose: string | null
-  /** As the store has them: a declaration may have been refused, and a schedule may be paused. */
+  /** The schedules as stored: a declaration may have been refused, and a schedule may be paused. */
   readonly schedules: readonly Pick<ScheduleState, 'id' | 'nextAt' | 'pause' | 'retiredAt'>[]
   readonly store: string
   readonly instance: string

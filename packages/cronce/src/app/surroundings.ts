@@ -11,10 +11,10 @@ export interface Surroundings {
   readonly zoneData: string
   readonly production: boolean
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** What an app without a name of its own is called. */
+  /** Default name of an app in these surroundings. */
   readonly appName: () => string | undefined
   readonly settings: Partial<EngineSettings>
-  /** What an app without jobs is for, as the line says that reports its start. */
+  /** What an app without jobs is for, for the log line about its start. */
   readonly purpose: string | null
   /** How often a leader makes sure that its event loop is not blocked. */
   readonly pulseMs: number
@@ -25,7 +25,7 @@ export interface Surroundings {
 
 const KNOWN = new WeakMap<object, Partial<Surroundings>>()
 
-/** Whatever opens this store gets these surroundings: an application's own code can be tested without options for it. */
+/** Any app that opens this store gets these surroundings: an application's code can be tested without extra options. */
 export function surround<Source extends StoreSource<never>>(
   source: Source,
   surroundings: Partial<Surroundings>,

@@ -1,6 +1,6 @@
 import { describeError } from '../engine/describe-error.ts'
 
-/** Whatever was thrown: it may be nothing that can be made a text of. */
+/** The thrown value as text; it may be impossible to convert. */
 export function textOf(error: unknown): string {
   const { name, message } = describeError(error)
   return `${name}: ${message}`

@@ -8,7 +8,7 @@ export class WaitingLine {
   /** The callers behind the one whose turn it is. */
   readonly #lines = new Map<string, AbortController[]>()
 
-  /** Aborted when it is one's turn. */
+  /** Aborted when it is the caller's turn. */
   join(name: string): AbortSignal {
     const turn = new AbortController()
     const line = this.#lines.get(name)

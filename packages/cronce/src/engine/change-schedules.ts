@@ -8,7 +8,7 @@ import { applyChanges, callStore } from './store-calls.ts'
 
 export type Decide = (id: string, state: ScheduleState | null, context: Context) => Decision | null
 
-/** Changes schedules as this instance: each call has a deadline, and so have all tries together. */
+/** Changes schedules as this instance. Each call has a deadline, and so have all attempts together. */
 export async function changeAsInstance(
   core: Core,
   operation: string,
@@ -29,7 +29,7 @@ export async function changeAsInstance(
       return loaded
     },
     context: (loaded: Loaded) => core.context(loaded),
-    // If the record of the app has changed, every further try would meet the same conflict.
+    // If the app's record has changed, every further attempt would meet the same conflict.
     beforeRetry: async () => app && demandUnchanged(core, app),
   }
   return changeSchedules(access, ids, decide, done)
@@ -46,7 +46,7 @@ export function applyAsInstance(
   return applyDecisions(writesOf(core, operation, options), decisions, done)
 }
 
-/** From now on. */
+/** The deadline counts from this call. */
 export function patienceOf({ parts: { clock, random }, settings }: Core): Patience {
   return { clock, random, givenUpAt: clock.mono() + settings.storeDeadlineMs }
 }

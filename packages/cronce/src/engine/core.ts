@@ -18,7 +18,7 @@ import { NOTHING_RECENT, type Recent, recentChanges } from './restore/recent-cha
 import { type KnownStates, knownStates } from './run/known-states.ts'
 import { type RunTable, runTable } from './run/run-table.ts'
 
-/** What one part of the engine writes and the others read. */
+/** State that one part of the engine writes and the others read. */
 export interface OwnedState {
   readonly fleet: FleetState
   readonly deploys: DeployState
@@ -60,7 +60,7 @@ export class Core<Tx = unknown> {
   readonly failing: FailingSchedules
   readonly fullLimits: FullLimits
   readonly plannedStarts: PlannedStarts
-  /** The last look for what is due left something: the end of a run may change that. */
+  /** The last look left something due: the end of a run may change that. */
   leftSome = false
   /** The wall clock has jumped: renew, and resolve when the store has answered or the lease can no longer be trusted. */
   confirm: () => Promise<void> = async () => {}
@@ -68,11 +68,11 @@ export class Core<Tx = unknown> {
   renew: () => Promise<boolean> = async () => false
   /** The epoch has moved: write again what the store may have lost. */
   restore: () => void = () => {}
-  /** Takes nothing new: it is about to stop. */
+  /** Claims nothing new: it is about to stop. */
   stopping = false
   /** How many transactions have left fires for peers. The next heartbeat wakes the peers. */
   leftForPeers = 0
-  /** It looks for what is due once, and leaves. */
+  /** It looks for what is due once, and leaves the fleet. */
   transient = false
   readonly #stopper = new AbortController()
   /** The last call to the store failed. */
@@ -144,7 +144,7 @@ export class Core<Tx = unknown> {
     if (decision.success !== undefined) this.#measureSuccess(decision.success, events)
   }
 
-  /** Reports what none of the events says, because nothing listens to those. */
+  /** Updates counters for which no event is emitted, because nothing listens. */
   #measureSuccess({ job, endedAt, run }: HistoryRecord, events: readonly CronceEvent[]): void {
     const { meters } = this.parts
     if (meters.length === 0) return

@@ -6,7 +6,7 @@ import type { ErrorRecord } from '../model/record.ts'
 const RELATED_LIMIT = 10
 const CONTAINED_LEVELS = 3
 
-/** Anything thrown, as plain data: it may be no Error at all, or one whose properties throw. */
+/** Any thrown value as plain data: it may not be an Error, or its properties may throw. */
 export function describeError(error: unknown): ErrorRecord {
   try {
     if (!(error instanceof Error)) {
@@ -25,8 +25,8 @@ export function describeError(error: unknown): ErrorRecord {
 }
 
 /**
- * Followed by the messages of what an AggregateError contains. Its own message says nothing about that, and Node leaves it empty.
- * An error may contain itself, so `levels` bounds how far this goes.
+ * Followed by the messages of the errors in an AggregateError, whose own message is empty in Node.js. An error may contain
+ * itself, so `levels` bounds the depth.
  */
 function messageOf(error: Error, levels = CONTAINED_LEVELS): string {
   const contained = levels > 0 ? containedIn(error) : []
@@ -57,7 +57,7 @@ const OF_NODE = /^ {4}at (?:new Promise \(<anonymous>\)$|async Promise\.\w+ \(in
 function withoutCallers(stack: string): string {
   const lines = stack.split('\n')
   const kept = lines.findLastIndex((line) => !OWN_FRAME.test(line) && !OF_NODE.test(line)) + 1
-  // An error of the library's own, with no frame of the application: all of it may help.
+  // An error thrown by the library, with no frame of the application: keep all frames.
   return lines.slice(0, kept).some((line) => line.startsWith('    at ')) ? lines.slice(0, kept).join('\n') : stack
 }
 
@@ -71,7 +71,7 @@ function relatedTo(error: Error): Related[] {
   return [...causes, ...containedIn(error).map((inner) => ({ relation: 'contains', error: inner }) as const)]
 }
 
-/** By its name, too: an error from another realm is not an instance of this one's class. */
+/** Also checked by name: an error from another realm is not an instance of this realm's class. */
 function containedIn(error: Error): readonly unknown[] {
   if (!(error instanceof AggregateError) && error.name !== 'AggregateError') return []
   const { errors } = error as { errors?: unknown }

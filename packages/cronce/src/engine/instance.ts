@@ -34,7 +34,7 @@ export interface StopOptions {
   readonly graceMs: number
 }
 
-/** What one instance is doing at a moment. */
+/** What one instance is doing at this moment. */
 export interface InstanceLoad {
   /** One entry for each open run, of whatever kind. */
   readonly jobs: readonly string[]
@@ -65,7 +65,7 @@ export class Instance<Tx = unknown> {
   constructor(parts: EngineParts<Tx>, settings: EngineSettings) {
     const state = { fleet: fleetState(parts.newId()), deploys: deployState() }
     this.#core = new Core(parts, settings, state)
-    // Only the handle of a run knows what a transaction looks like.
+    // Only the handle of a run knows the type of a transaction.
     const core = this.#core as Core
     this.#decider = new DueDecider(core)
     this.#looks = new Looks(core, this.#decider)
@@ -90,7 +90,7 @@ export class Instance<Tx = unknown> {
 
   // The life of a fire: look, decide, claim, start; execute, settle.
 
-  /** Answers how long there is nothing more to do, 0 if there may be more. Throws when the store does. */
+  /** Returns how long there is nothing more to do, 0 if there may be more. Throws when the store does. */
   async #tick(options: LookOptions = this.#core.settings): Promise<number> {
     // What is due: claim/looks.ts, claim/look.ts, claim/buckets.ts, store.due.
     const look = await this.#looks.begin(options)
@@ -138,7 +138,10 @@ export class Instance<Tx = unknown> {
     void loop(this.#core, 'claim', async () => this.#core.claimAlarm.wait(await this.#tick()))
   }
 
-  /** Instead of `start`: does all that is due now, waits for it, and leaves. If the store fails meanwhile: as `stop` does. */
+  /**
+   * Instead of `start`: does everything that is due now, waits for it, and leaves. If the store fails meanwhile, behaves like
+   * `stop`.
+   */
   async runDue(options: StopOptions): Promise<void> {
     const core = this.#core
     core.transient = true
@@ -148,7 +151,7 @@ export class Instance<Tx = unknown> {
       let wasAlone = false
       for (;;) {
         await core.epochs.ready()
-        // A limit may have been used up by a run of our own that has ended since: only looks with none under way tell.
+        // Our own run may have used up a limit and has ended since: only a look without open runs tells.
         const isAlone = core.runs.size === 0
         if (isAlone && !wasAlone) core.fullLimits.clear()
         wasAlone = isAlone
@@ -163,7 +166,7 @@ export class Instance<Tx = unknown> {
     }
   }
 
-  /** Takes nothing new, lets runs finish until the deadline, hands back the rest, leaves. Never rejects. */
+  /** Claims nothing new, lets runs finish until the deadline, hands back the rest, leaves. Never rejects. */
   async stop(options: StopOptions): Promise<void> {
     const core = this.#core
     core.stopping = true
@@ -216,7 +219,7 @@ export class Instance<Tx = unknown> {
     core.stopping = true
     core.plannedStarts.release()
     core.beatAlarm.ring()
-    // What is being claimed will be ours, and must be handed back before this instance leaves.
+    // Claims under way will be ours, and must be handed back before this instance leaves.
     await this.#within(core.settings.storeDeadlineMs * 2, this.#claims.answered())
     await this.#within(drainMs, core.runs.empty())
     for (const run of core.runs.all()) run.abort('stopping', null)
@@ -228,7 +231,7 @@ export class Instance<Tx = unknown> {
 
   async #leave(): Promise<void> {
     const core = this.#core
-    // What was given up is yet to be handed back: left behind, it would count as a crash.
+    // Runs that were given up must still be handed back: if left behind, they would count as crashes.
     await this.#within(LEAVE_MS, this.quiet())
     // Stop the loops first: the store would answer a renewal that crosses the leave as if this instance had been declared dead.
     core.stop()
@@ -237,7 +240,7 @@ export class Instance<Tx = unknown> {
     try {
       await this.#heartbeat.beat('left')
     } catch (error) {
-      // Peers find out by the lease.
+      // Peers notice by the lease.
       core.storeFailed('leave', describeError(error), 0)
     }
     core.parts.emit({ type: 'instance.left', instance: core.fleet.instance })
@@ -249,7 +252,7 @@ export class Instance<Tx = unknown> {
     waited.abort(WAIT_ENDED)
   }
 
-  /** This process changed a schedule as a client. If the store forgets it, this instance remembers. */
+  /** This process changed a schedule as a client. If the store loses the change, this instance can restore it. */
   learned(decision: Decision): void {
     this.#core.recent.applied(decision)
   }
@@ -282,7 +285,7 @@ export class Instance<Tx = unknown> {
     return this.#wakeUps.count
   }
 
-  /** Whether this instance may believe that its runs are its own, right now. Not while anything speaks against it. */
+  /** Whether this instance may assume that it still holds its runs. False while anything suggests otherwise. */
   trusted(): boolean {
     const { lease, stopped } = this.#core
     const isJumped = lease.jumped()
@@ -304,7 +307,7 @@ export class Instance<Tx = unknown> {
     return this.#core.runs.size
   }
 
-  /** It takes nothing new any more. */
+  /** It claims nothing new any more. */
   get stopping(): boolean {
     return this.#core.stopping
   }

@@ -9,7 +9,7 @@ import type { StepOptions } from '../run/run.ts'
 import type { Store } from '../store/store.ts'
 import type { LeaseLeft } from './fleet/lease.ts'
 
-/** All that an engine is made of. It reads no clock, no randomness and no identity but these. */
+/** Everything that an engine is made of. It uses no other clock, randomness or identity. */
 export interface EngineParts<Tx = unknown> {
   readonly store: Store<Tx>
   readonly clock: Clock
@@ -62,9 +62,9 @@ export type SyncPoint =
 
 export interface Job<Tx = unknown> {
   readonly name: string
-  /** Calls the target. Whatever it throws becomes the run's error. Unless it returns a promise, the target has ended. */
+  /** Calls the target. Anything it throws becomes the run's error. Unless it returns a promise, the target has ended. */
   readonly execute: (run: RunHandle<Tx>) => unknown
-  /** Whether an error is worth another run. */
+  /** Whether a run is retried after this error. */
   readonly retryable: (error: unknown) => boolean
 }
 
@@ -72,7 +72,7 @@ export interface Job<Tx = unknown> {
 export interface RunHandle<Tx = unknown> {
   readonly started: StartedRun
   readonly signal: AbortSignal
-  /** A durable step: done by one run, known to all later ones. */
+  /** A durable step: executed by one run, its result known to all later runs. */
   once(step: string, work: () => unknown, options?: StepOptions): Promise<Json>
   /** Work and the fire's settlement in one transaction of the store's database. */
   transaction<Value>(work: (tx: Tx) => Value | Promise<Value>): Promise<Value>
@@ -83,27 +83,27 @@ export interface RunHandle<Tx = unknown> {
   readonly lease: RunLease
 }
 
-/** For code that does a run's work outside of this process, and must stop by itself if this process is suspended. */
+/** For code that executes a run outside of this process, and must stop by itself if this process is suspended. */
 export interface RunLease {
   left(): LeaseLeft
-  /** Call this whenever that has changed, while the run is this instance's. Returns how to end it. */
+  /** Called whenever the deadline changes, while this instance holds the run. Returns how to unsubscribe. */
   onChange(tell: () => void): () => void
-  /** The work was ended from outside, since no news of the lease had come. */
+  /** The work was ended from outside, because no renewal of the lease was reported in time. */
   lost(): void
 }
 
 export interface EngineSettings {
   readonly app: string
   readonly deployment: string
-  /** Whether the deployment has an id of its own; otherwise it is the hash of what this process declares. */
+  /** Whether the deployment has an explicit id; otherwise it is the hash of the declarations. */
   readonly isExplicit: boolean
   readonly host: string
-  /** With `host`. */
+  /** Includes `host`. */
   readonly labels: Labels
   readonly pid: number
   readonly version: string
   readonly zoneData: string
-  /** Runs at a time on this instance. */
+  /** Most runs at a time on this instance. */
   readonly concurrency: number
   readonly leaseMs: number
   /** Longest wait for an answer of the store. */
@@ -112,13 +112,13 @@ export interface EngineSettings {
   readonly claimAheadMs: number
   /** How long the preferred instance of a schedule goes first. */
   readonly patienceMs: number
-  /** Between two looks at whether the processes of others still live, where the store can tell. */
+  /** Time between two probes of peers' processes, where the store can tell whether they live. */
   readonly probeMs: number
   /** How long a deployment must be gone before an older one counts again, and ready before it retires anything. */
   readonly holdDownMs: number
   /** How long live processes of an older explicit deployment keep a schedule that the newest one does not declare. */
   readonly retireAfterMs: number
-  /** Without a timeout, a run is reported as stuck after this. */
+  /** A run without a timeout is reported as stuck after this time. */
   readonly stuckMs: number
   /** Schedules that the code declares. */
   readonly declared: readonly Declared[]

@@ -5,7 +5,7 @@ import type { Core } from './core.ts'
 import { describeError } from './describe-error.ts'
 import { WAIT_ENDED } from './wait-ended.ts'
 
-/** Of whatever kind the store's transactions are. */
+/** Any type of transaction. */
 type Caller = Pick<Core, 'settings' | 'stopped' | 'storeAnswered' | 'storeFailed'> & {
   readonly parts: Pick<Core['parts'], 'clock' | 'random' | 'meters'>
 }
@@ -53,9 +53,9 @@ export async function applyChanges(
   return applied
 }
 
-/** The longest wait for an answer, which does not count while it is paused. */
+/** Longest wait for an answer; does not count while paused. */
 export interface Deadline {
-  /** Rejects when it has passed. Never resolves. */
+  /** Rejects when the time has passed. Never resolves. */
   readonly passed: Promise<never>
   readonly pause: () => void
   readonly resume: () => void

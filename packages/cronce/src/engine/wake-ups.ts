@@ -24,7 +24,9 @@ export class WakeUps {
     for (const one of this.#waiting) one.abort(WAIT_ENDED)
   }
 
-  /** Until the next wake-up, but no longer than this. Returns at once if there was one after `since`, or the instance stops. */
+  /**
+   * Waits for the next wake-up, but no longer than this. Returns at once if there was one after `since`, or the instance stops.
+   */
   async wait(ms: number, signal?: AbortSignal, since = this.#count): Promise<void> {
     const one = new AbortController()
     const isOver = (): void => one.abort(WAIT_ENDED)

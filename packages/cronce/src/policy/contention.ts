@@ -1,11 +1,11 @@
 import { CronceError } from '../errors.ts'
 
-/** Between tries to change what others change too: the first ones at once, then growing, since a row may be locked. */
+/** Pause between attempts to change a contended schedule: none at first, then growing, since a row may be locked. */
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
 const TRIES_AT_ONCE = 3
 
-/** Before this try, counted from zero. */
+/** Pause before this attempt, counted from zero. */
 export function pauseAmong(tries: number, random: () => number): number {
   if (tries < TRIES_AT_ONCE) return 0
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries - TRIES_AT_ONCE, 10))

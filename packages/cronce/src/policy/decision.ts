@@ -6,11 +6,11 @@ import type { Policy } from '../model/policy.ts'
 import type { HistoryRecord, RunRecord } from '../model/record.ts'
 import type { FireKind, Instant, Last, RunningFire } from '../model/schedule.ts'
 
-/** What a decision may know besides the schedule: all of it handed in. */
+/** What a decision may use besides the schedule: everything is passed in. */
 export interface Context {
   /** The store's clock. */
   readonly now: Instant
-  /** Where `now` was not asked for but counted: whatever is decided is not to be written before the store's clock shows it. */
+  /** If `now` was estimated instead of read: the decision must not be written before the store's clock shows it. */
   readonly notBefore?: Instant
   /** The store's epoch when the state was read. */
   readonly epoch: number
@@ -20,18 +20,18 @@ export interface Context {
   readonly random: () => number
 }
 
-/** Who would run what can be started now. */
+/** The instance that would run what can start now. */
 export interface Claimant {
   readonly instance: string
   /** The number of this claim. */
   readonly claim: number
-  /** How many runs it may begin. */
+  /** Most runs it may start. */
   readonly room: number
-  /** It runs nothing: the place for a fire whose instances keep dying. */
+  /** It runs nothing now: the right place for a fire whose instances keep dying. */
   readonly idle: boolean
   /** Leave due times unplanned that would only wait for the first of them: see `leavesWaiting` in `plan/advance.ts`. */
   readonly oneByOne?: boolean
-  /** Whether one of these limits is known to be used up: a run that counts against it would be refused, with all that starts beside it. */
+  /** Whether one of these limits is known to be used up: a run that counts against it would be refused, with the whole change. */
   readonly isFull?: (slots: Change['limits']) => boolean
 }
 
@@ -41,33 +41,33 @@ export interface Decision {
   readonly started: readonly StartedRun[]
   /** What to report once it is applied. */
   readonly events: readonly CronceEvent[]
-  /** Those of the events that are heard: events that report the ordinary course need not be made without a listener. */
+  /** Only events with a listener: events about the normal course are not created without one. */
   heard?(hears: (type: EventType) => boolean): readonly CronceEvent[]
-  /** The record of a success that need not have events. */
+  /** The record of a success, for which no events were created. */
   readonly success?: HistoryRecord
 }
 
-/** All that an instance needs to execute a run. */
+/** Everything an instance needs to execute a run. */
 export interface StartedRun {
   readonly record: RunRecord
-  /** The fire as it is open in the state. */
+  /** The open fire as stored in the state. */
   readonly fire: RunningFire
   readonly kind: FireKind
   readonly input: Json
   readonly policy: Policy
-  /** Of the schedule, before this fire. */
+  /** Earlier fires of the schedule. */
   readonly previous: Last
-  /** Its instances died before: it runs alone. */
+  /** Earlier instances died with it: it runs alone. */
   readonly suspect: boolean
-  /** It was claimed before it is due, and starts at `record.startedAt`. */
+  /** It was claimed before its due time, and starts at `record.startedAt`. */
   readonly isAhead?: true
 }
 
-/** The run is not the fire's current one: what it wants is refused, and nothing changes. */
+/** The run is not the current run of the fire: its write is refused, and nothing changes. */
 export const STALE = 'stale'
 export type Stale = typeof STALE
 
-/** A command that can't be followed, as data: the client makes an error of it. */
+/** A refused command, as data: the client turns it into an error. */
 export interface Refusal {
   readonly refused: ErrorCode
   readonly message: string

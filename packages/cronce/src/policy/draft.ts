@@ -8,11 +8,11 @@ import type { Context, Decision, StartedRun } from './decision.ts'
 import { inTurn } from './plan/turn.ts'
 import { wakeAtOf } from './plan/wake.ts'
 
-/** A decision in the making. Belongs to one call of one function; what that function was given is never changed. */
+/** A decision in the making. It belongs to one call of one function, and never changes its inputs. */
 export interface Draft {
   readonly before: ScheduleState
   readonly context: Context
-  /** As it will be, but for `open`, `version` and `wakeAt`. */
+  /** The new state, except `open`, `version` and `wakeAt`. */
   state: ScheduleState
   open: OpenFire[]
   readonly creates: FireKey[]
@@ -55,12 +55,12 @@ function ownState(draft: Draft): { -readonly [Name in keyof ScheduleState]: Sche
   return draft.state
 }
 
-/** What is not true before this instant must not be written before it. */
+/** The change must not be written before this instant. */
 export function demandTime(draft: Draft, at: Instant): void {
   draft.notBefore = Math.max(draft.notBefore ?? at, at)
 }
 
-/** Of a fire: its own where it was planned with another one than the schedule's. */
+/** The policy of a fire: its own if it was planned with another one than the schedule's. */
 export function policyOfFire(draft: Draft, fire: OpenFire): Policy {
   return policyOf(choicesOfFire(draft, fire))
 }
@@ -77,7 +77,7 @@ export function append(draft: Draft, line: Omit<HistoryRecord, 'number'>): void 
   draft.history.push({ ...line, number })
 }
 
-/** Put a line in the place of the one with its number, which may have been appended by this very draft. */
+/** Replace the line with this number, which may have been appended by this same draft. */
 export function rewrite(draft: Draft, line: HistoryRecord): void {
   for (const lines of [draft.history, draft.rewrites]) {
     const place = lines.findIndex(({ number }) => number === line.number)
@@ -115,7 +115,7 @@ export function finish(draft: Draft): Decision {
   return decisionOf(draft, isRemoved ? null : state, trim)
 }
 
-/** The schedule goes, its records stay. */
+/** The schedule is removed, its records stay. */
 export function finishWithout(draft: Draft): Decision {
   return decisionOf(draft, null, null)
 }
@@ -140,7 +140,7 @@ function decisionOf(draft: Draft, state: ScheduleState | null, trim: Change['tri
   }
 }
 
-/** Retention by count, once in a while. */
+/** Applies retention by count, once in a while. */
 function trimOf({ before, state, context }: Draft): Change['trim'] {
   if (Math.floor(before.ended / TRIM_EVERY) === Math.floor(state.ended / TRIM_EVERY)) return null
   const policy = policyOf(state.definition.policy)

@@ -1,4 +1,4 @@
-/** Whether two pieces of plain data say the same. What is `undefined` is not there, as in JSON. */
+/** Whether two pieces of plain data are equal. `undefined` properties count as absent, as in JSON. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -37,7 +37,10 @@ export function askedBy(asked: Asked | undefined): { readonly asked?: Asked } {
   return { asked: { author: asked.author, note: asked.note } }
 }
 
-/** A fire is open once, whatever mistake elsewhere opens it again. `isNew`: it must not be on record; only the store can tell. */
+/**
+ * A fire is opened once, even if a bug elsewhere opens it again. `isNew`: it must not be on record, which only the store can
+ * tell.
+ */
 export function openFire(draft: Draft, fire: OpenFire, isNew = true): void {
   if (placeOf(draft, fire) < 0) draft.open.push(fire)
   const { id: schedule, definition } = draft.state
@@ -196,12 +199,12 @@ function ended(draft: Draft, record: FireRecord, end: Ending): Omit<HistoryRecor
   const { now } = draft.context
   // Retention is the schedule's, not the fire's: what may be backfilled is judged by the schedule's.
   const keptMs = keepMs(policyOf(draft.state.definition.policy), end.outcome)
-  // An instant that is skipped ahead of time is kept from when it would have been.
+  // The record of an instant that was skipped ahead of time is kept from its due time on.
   const expiresAt = Math.max(now, record.range?.untilAt ?? record.dueAt) + keptMs
   return { ...record, ending: end, endedAt: now, expiresAt, isFinal: true, run: null }
 }
 
-/** Never back: a backfill of last year must not make an incremental job start over. */
+/** Never moved back: a backfill of last year must not make an incremental job start over. */
 export function lastAfter(
   last: Last,
   fire: Pick<OpenFire, 'dueAt' | 'attempt'>,

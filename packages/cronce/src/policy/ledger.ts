@@ -3,10 +3,10 @@ import type { Instant } from '../model/schedule.ts'
 import { trigger } from '../trigger/from-data.ts'
 import type { Trigger } from '../trigger/trigger.ts'
 
-/** What is on record about the instants of a stretch. */
+/** The records of the instants in a stretch. */
 export interface Ledger {
   find(dueAt: Instant): FireRecord | undefined
-  /** These stand where the first one stood. */
+  /** The parts take the place of the original. */
   replace(record: FireRecord, by: readonly FireRecord[]): void
 }
 
@@ -29,14 +29,14 @@ export function ledgerOf(existing: readonly FireRecord[]): Ledger {
   }
 }
 
-/** Whether an instant is the record's, or one of its range's: not every instant between two of a range is. */
+/** Whether the record covers an instant, alone or in its range: a range need not cover every instant between its ends. */
 export function covers(record: Pick<FireRecord, 'dueAt' | 'range'>, dueAt: Instant): boolean {
   if (record.range === null) return record.dueAt === dueAt
   if (dueAt < record.dueAt || dueAt > record.range.untilAt) return false
   return trigger(record.range.trigger).matches(dueAt)
 }
 
-/** What is left of a range before and after one of its instants. Together they count one less. */
+/** The rest of a range before and after one of its instants. Together they count one less. */
 export function splitRange(
   record: FireRecord,
   dueAt: Instant,
@@ -56,7 +56,7 @@ export function splitRange(
   }
 }
 
-/** Newer zone data may count otherwise than what was written; the sum must stay what it was, hence the bounds. */
+/** Newer zone data may count differently than when the range was written. The sum must not change, hence the bounds. */
 function countTo(timeline: Trigger, record: FireRecord, dueAt: Instant, most: number): number {
   let count = 1
   for (let at = timeline.next(record.dueAt); at !== null && at < dueAt && count < most; at = timeline.next(at)) count++

@@ -6,7 +6,7 @@ import { contention, pauseAmong } from '../policy/contention.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { Applied, ChangeResult, Loaded } from './store.ts'
 
-/** What came of the decision about one schedule. `unchanged`: there was nothing to decide. */
+/** The result of the decision about one schedule. `unchanged`: there was nothing to decide. */
 export type Changed =
   | { readonly kind: 'applied'; readonly decision: Decision; readonly now: Instant }
   | { readonly kind: 'unchanged'; readonly state: ScheduleState | null }
@@ -18,7 +18,7 @@ type DecideLater = (
   context: Context,
 ) => Decision | null | Promise<Decision | null>
 
-/** How a process waits between its tries, and when it gives up. */
+/** How a process waits between attempts, and when it gives up. */
 export interface Patience {
   readonly clock: Pick<Clock, 'mono' | 'pause'>
   readonly random: () => number
@@ -41,7 +41,7 @@ export interface Writes {
 export interface ScheduleAccess extends Patience, Writes {
   load(ids: readonly string[]): Promise<Loaded>
   context(loaded: Loaded): Context
-  /** Is called before every try but the first. Throws if another try can't succeed. */
+  /** Called before every attempt but the first. Throws if another attempt can't succeed. */
   beforeRetry?(): Promise<void>
 }
 
@@ -75,7 +75,7 @@ export async function changeSchedules(
   return done
 }
 
-/** Waits before a try, counted from zero. Throws CONTENTION if there were enough of them. */
+/** Waits before an attempt, counted from zero. Throws CONTENTION after the last one. */
 export async function beforeTry(patience: Patience, tries: number, id: string): Promise<void> {
   const { clock, random, mostTries = Infinity, givenUpAt = Infinity } = patience
   if (tries >= mostTries) throw contention(id, tries)

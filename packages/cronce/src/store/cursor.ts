@@ -2,7 +2,7 @@ import type { FireKey, ListedRecord } from '../model/record.ts'
 import type { RecordQuery } from './store.ts'
 import { StoreError } from './store-error.ts'
 
-/** A cursor is the place of the last item of its page, so what comes and goes in between disturbs nothing. */
+/** A cursor is the position of the last item of its page, so changes in between do no harm. */
 export function writeCursor(place: readonly (string | number)[]): string {
   return JSON.stringify(place)
 }
@@ -18,13 +18,13 @@ export function readCursor<const Kinds extends readonly Kind[]>(cursor: string, 
   const isOurs =
     Array.isArray(place) && place.length === kinds.length && kinds.every((kind, index) => typeof place[index] === kind)
   if (isOurs) return place as unknown as Place<Kinds>
-  // The store did not fail: it was asked for nothing.
+  // The store did not fail: the request was invalid.
   throw new StoreError('CURSOR_INVALID', `The cursor does not belong to this list: ${cursor.slice(0, 100)}`, {
     hint: 'Pass what the page before answered as next, unchanged, to the same kind of list.',
   })
 }
 
-/** Where a record stands in a list. `token` is empty where fires are listed: that of a fire changes. */
+/** The position of a record in a list. `token` is empty where fires are listed, since the token of a fire changes. */
 export interface RecordPlace extends FireKey {
   readonly token: string
 }

@@ -1,4 +1,4 @@
-/** `null`: it is not installed. One that is there and broken says so itself. */
+/** `null`: it is not installed. A broken installation throws its own error. */
 export async function loadIfInstalled<Module>(load: () => Promise<Module>, name: string): Promise<Module | null> {
   try {
     return await load()

@@ -5,7 +5,7 @@ import { stateOf } from '../model/state-of.ts'
 import { viewEndedFire, viewOpenFire } from '../model/views.ts'
 import type { RecordQuery, ScheduleQuery } from './store.ts'
 
-// Whether a record is one that was asked for, where the store itself does not tell.
+// Whether a record matches the query, where the store itself does not tell.
 
 export function matchesSchedule(state: ScheduleState, { tenant, app, state: status }: ScheduleQuery): boolean {
   const { definition, source } = state
@@ -16,7 +16,7 @@ export function matchesSchedule(state: ScheduleState, { tenant, app, state: stat
   )
 }
 
-/** Whether a record of the view is one that was asked for. */
+/** Whether a record of the view matches the query. */
 export function matchesRecord(record: ListedRecord, query: RecordQuery): boolean {
   return matchesFire(record, query) && matchesRun(record, query) && isDueWithin(record, query)
 }
@@ -52,7 +52,7 @@ function isSameFire(one: FireKey, other: FireKey): boolean {
   return one.dueAt === other.dueAt && one.nonce === other.nonce && one.schedule === other.schedule
 }
 
-/** Two of the fires that a change creates are one: the change contradicts itself, and the store need not be asked. */
+/** Two of the fires that a change creates are the same: the change contradicts itself, and the store need not be asked. */
 export function findTwin(change: Change): FireRecord | null {
   const { creates } = change
   if (creates.length < 2) return null

@@ -59,7 +59,7 @@ export interface Store<Tx = unknown> {
   /** Durable steps; see `StepCommand`. */
   step(command: StepCommand): Promise<StepAnswer>
 
-  /** What runs tell while they run, replacing what they told before. Answers the tokens that were refused as stale. */
+  /** Notes of runs in progress, which replace earlier ones. Returns the tokens that were refused as stale. */
   annotate(notes: readonly Annotation[]): Promise<{ readonly stale: readonly string[] }>
 
   /**
@@ -105,7 +105,7 @@ export interface Store<Tx = unknown> {
    */
   prune(limit: number, schedule?: string): Promise<{ readonly deleted: number }>
 
-  /** Be told of what can't wait for the next beat. A hint: may come late, twice or never. Returns how to stop. */
+  /** Subscribe to what can't wait for the next heartbeat. A hint: may come late, twice or never. Returns how to stop. */
   watch(listener: (hint: WatchHint) => void): () => void
 
   /**
@@ -126,13 +126,13 @@ export type InstanceMark =
   /** Ask a live instance to take nothing new, or (`false`) take that back, and wake it. */
   | { readonly kind: 'drain'; readonly instance: string; readonly drain: boolean }
 
-/** All that are not over; those that are, and still hold open runs; and of the others the newest. */
+/** All live instances; ended ones that still hold open runs; and the newest of the other ended ones. */
 export interface InstanceQuery {
-  /** Instead of those: these, in whatever state they are. */
+  /** Instead of those: these, in any state. */
   readonly ids?: readonly string[] | undefined
-  /** Only those of this app. Of those that are over, a store looks at the newest `ENDED_LOOKED`. */
+  /** Only those of this app. Of ended ones, a store searches the newest `ENDED_LOOKED`. */
   readonly app?: string | undefined
-  /** How many at most that are over and hold nothing. `ENDED_SHOWN` unless told. */
+  /** Most ended instances without runs. `ENDED_SHOWN` by default. */
   readonly ended?: number | undefined
 }
 
@@ -146,9 +146,9 @@ export const ENDED_LOOKED = 10_000
  */
 export type WatchHint = 'wake' | 'doubt'
 
-/** What `sqlite(file)`, `memory()` and the like return: something to open, in a namespace. */
+/** The result of `sqlite(file)`, `memory()` and so on: a store to open, in a namespace. */
 export interface StoreSource<Tx = unknown> {
-  /** For messages: the kind of store and where it is, without secrets. */
+  /** The kind of store and its address for messages, without secrets. */
   readonly name: string
   open(options: OpenOptions): Promise<Store<Tx>>
 }
@@ -157,7 +157,7 @@ export interface OpenOptions {
   readonly namespace: string
   /** Take over a store that was copied or restored from elsewhere. */
   readonly adopt: boolean
-  /** Refuse what would double jobs in production. */
+  /** Refuse settings that would run jobs twice in production. */
   readonly production: boolean
   readonly warn: (code: string, message: string) => void
 }
@@ -192,7 +192,7 @@ export interface InTransaction<Tx> {
 
 export interface Loaded {
   readonly now: Instant
-  /** Of the store, at the moment of reading: what is decided on this holds in no other. */
+  /** The state at the moment of reading: a decision on it holds only in this transaction. */
   readonly epoch: number
   readonly schedules: readonly ScheduleState[]
 }
@@ -200,7 +200,7 @@ export interface Loaded {
 export interface DueQuery {
   /** `buckets`: 256 characters, `1` for each own bucket. */
   readonly jobs: readonly { readonly job: string; readonly buckets: string }[]
-  /** Up to 9e15, more than there is time: own schedules only. */
+  /** Up to 9e15, which is longer than any wait: own schedules only. */
   readonly patienceMs: number
   /** Own schedules that become due within this time are answered as well. At most a quarter of a lease. @default 0 */
   readonly aheadMs?: number | undefined
@@ -228,11 +228,11 @@ export interface Claimant {
 }
 
 export interface ApplyOptions<Tx> extends InTransaction<Tx> {
-  /** Who claims. */
+  /** The claimant. */
   readonly claimant?: Claimant | undefined
   /** Write only while the record of this app has this version. Otherwise every change is a conflict. */
   readonly app?: { readonly name: string; readonly version: number } | undefined
-  /** Tell the others at once: for what people do, not for fires. */
+  /** Notify peers at once: for commands of people, not for fires. */
   readonly wake?: boolean | undefined
 }
 
@@ -246,7 +246,7 @@ export interface Applied {
 
 export type ChangeResult =
   | { readonly kind: 'applied' }
-  /** The schedule has another version by now (or exists, or is gone), or the store another epoch: look again. */
+  /** The schedule has another version by now (or exists, or is gone), or the store another epoch: read again. */
   | { readonly kind: 'conflict' }
   /** The store's clock has not reached `notBefore`. */
   | { readonly kind: 'early' }
@@ -258,16 +258,16 @@ export type ChangeResult =
   | { readonly kind: 'not-live' }
 
 export interface Beat {
-  /** As it describes itself; `state`, `running`, `clockOffsetMs` may differ from beat to beat. */
+  /** Its self-description; `state`, `running`, `clockOffsetMs` may differ from heartbeat to heartbeat. */
   readonly instance: Omit<
     InstanceRecord,
     'renewals' | 'renewedAt' | 'expired' | 'drain' | 'startedAt' | 'state' | 'endedAt'
   > & {
     readonly state: Exclude<InstanceState, 'dead'>
   }
-  /** The first beat of this incarnation. Any other is refused for an id that the store does not have. */
+  /** The first heartbeat of this incarnation. Any other is refused for an unknown id. */
   readonly join: boolean
-  /** Tell the others at once: this instance takes nothing new from now on. */
+  /** Notify peers at once: this instance claims nothing new from now on. */
   readonly wake?: boolean | undefined
   /**
    * Which heartbeat of this incarnation it is. Unless it joins, it is refused and changes nothing if the last one on record is not
@@ -303,16 +303,16 @@ export interface BeatAnswer {
   readonly held: readonly HeldRun[]
   /** All that are live or draining, this one included. */
   readonly instances: readonly InstanceRecord[]
-  /** So that instances need not look for work that is rarely there. */
+  /** So that instances need not search for work that is rarely there. */
   readonly chores: Chores
 }
 
 export interface Chores {
   /** Version of the record of the instance's app. 0: there is none. */
   readonly appVersion: number
-  /** Instances that are over, by death or by leaving, and still hold open runs. */
+  /** Ended instances, dead or left, that still hold open runs. */
   readonly orphans: readonly string[]
-  /** `prune` would delete something now, as far as the store knows without looking at every record: it may find nothing. */
+  /** `prune` would probably delete something now; the store does not check every record. */
   readonly prunable: boolean
 }
 
@@ -334,10 +334,10 @@ export type StepCommand =
       readonly fire: FireKey
       readonly step: string
       readonly token: string
-      /** Also if an earlier run began it and its end is unknown. */
+      /** Also if an earlier run started it and its outcome is unknown. */
       readonly rerun: boolean
     }
-  /** End it: accepted only from the run that began it, live or not. */
+  /** End it: accepted only from the run that started it, live or not. */
   | {
       readonly kind: 'end'
       readonly fire: FireKey
@@ -346,7 +346,10 @@ export type StepCommand =
       readonly failed: boolean
       readonly result: Json
     }
-  /** An operator says how it ended, if it has not: one that is done or failed stays as it is, and a failed one may begin again. */
+  /**
+   * An operator records how it ended, if that is unknown: a step that is done or failed stays as it is, and a failed one may
+   * start again.
+   */
   | {
       readonly kind: 'resolve'
       readonly fire: FireKey
@@ -357,12 +360,12 @@ export type StepCommand =
 
 export type StepAnswer =
   | { readonly kind: 'applied' }
-  /** On record already: begun or ended by this same run before. To an operator: it has failed. */
+  /** Already on record: started or ended by this same run. To an operator: it has failed. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'done'; readonly result: Json }
-  /** Begun by the run of this token, which did not end it. */
+  /** Started by the run of this token, which did not end it. */
   | { readonly kind: 'unknown'; readonly token: string }
-  /** The run is not live, or the step is another run's by now. */
+  /** The run is not live, or the step belongs to another run by now. */
   | { readonly kind: 'stale' }
   | { readonly kind: 'not-found' }
 
@@ -385,7 +388,7 @@ export type Transacted<Value> =
   | { readonly kind: 'committed'; readonly value: Value; readonly now: Instant }
   | { readonly kind: 'stale' }
 
-/** A page, and the cursor of the next one; `null`: that was all. Cursors are opaque. */
+/** A page, and the cursor of the next one; `null`: this is the last page. Cursors are opaque. */
 export interface Page<Item> {
   readonly now: Instant
   readonly items: readonly Item[]
@@ -408,18 +411,18 @@ export interface ScheduleQuery extends PageQuery {
 }
 
 export interface RecordQuery extends PageQuery {
-  /** `fires`: the open ones, and of the others the line they ended with. `runs`: the open ones, and every line of a run. */
+  /** `fires`: the open ones, and the final line of the others. `runs`: the open ones, and every line of a run. */
   readonly view: 'fires' | 'runs'
   readonly schedule?: string | undefined
   readonly job?: string | undefined
   readonly tenant?: string | undefined
   readonly outcome?: Outcome | 'open' | undefined
   readonly nonce?: string | undefined
-  /** Of the run. The instance of a parked run is the empty string. */
+  /** The instance of the run. Empty for a parked run. */
   readonly instance?: string | undefined
-  /** Of the run. With `schedule`, it identifies one. */
+  /** The token of the run. With `schedule`, it identifies one. */
   readonly token?: string | undefined
-  /** About the due time: `from` included, `to` excluded. A range counts as its first instant, and matches if it overlaps. */
+  /** Filters by due time: `from` included, `to` excluded. A range counts as its first instant, and matches if it overlaps. */
   readonly from?: Instant | undefined
   readonly to?: Instant | undefined
   readonly order?: 'latest' | 'earliest' | undefined
@@ -428,7 +431,7 @@ export interface RecordQuery extends PageQuery {
 export interface LatestQuery {
   /** At most 100. */
   readonly schedules: readonly string[]
-  /** Of each: at most 100. */
+  /** For each: at most 100. */
   readonly limit: number
 }
 
@@ -457,5 +460,5 @@ export interface EndPage {
   readonly complete: boolean
 }
 
-/** How many ends a store that logs them keeps at least. */
+/** Least number of ends that a store which logs them keeps. */
 export const ENDS_KEPT = 20_000

@@ -1,11 +1,11 @@
 import type { WatchHint } from './store.ts'
 
-/** How long an instance counts as one that holds runs, after it was last said to. */
+/** How long an instance counts as holding runs after its last report. */
 const BUSY_MS = 60_000
-/** Any client of the server can write to the channel, without any right to the tables: what it can cause here is bounded. */
+/** Any client of the server can write to the channel, without any right on the tables: its effect here is bounded. */
 const BUSY_MOST = 10_000
 const NAME_LONGEST = 200
-/** Wake-ups at once, after a while without any; and one for each interval after that. */
+/** Number of wake-ups allowed at once after a pause, and one per interval after that. */
 const BURST = 20
 const INTERVAL_MS = 50
 
@@ -13,22 +13,22 @@ const BUSY = /^(wake,)?busy:(.*)$/s
 
 type Listener = (hint: WatchHint) => void
 
-/** A connection that hears what others tell, for as long as the process wants it to. */
+/** A connection that receives messages of peers, for as long as the process wants. */
 export interface Hearing {
   listen(channel: string, onMessage: (payload: string) => void): Promise<() => void>
   onChange(listener: (state: 'lost' | 'back') => void): () => void
 }
 
-/** Lets one process wake the others, and tell them that it holds runs. Only a hint. Watching keeps no process from ending. */
+/** Lets one process wake the others, and report that it holds runs. Only a hint. Watching does not keep the process alive. */
 export class WakeUp {
-  /** Where to tell the others. */
+  /** The channel on which peers listen. */
   readonly channel: string
   /** The message that wakes the peers. Its sender ignores it. */
   readonly payload: string = crypto.randomUUID()
   readonly #connect: () => Promise<Hearing | null>
   readonly #onWake: () => void
   readonly #listeners = new Set<Listener>()
-  /** The longest ago first. */
+  /** Longest ago first. */
   readonly #busyAt = new Map<string, number>()
   /** Until then, wake-ups that came so far are accounted for, one interval each. */
   #spentUntil = Number.NEGATIVE_INFINITY
@@ -36,14 +36,14 @@ export class WakeUp {
   #stop: (() => void) | null = null
   #isClosed = false
 
-  /** `null`: nothing is to be heard. `onWake` comes before those who watch. */
+  /** `null`: nothing is received. `onWake` is called before the watchers. */
   constructor(channel: string, connect: () => Promise<Hearing | null>, onWake: () => void = () => {}) {
     this.channel = channel
     this.#connect = connect
     this.#onWake = onWake
   }
 
-  /** Says that this instance has begun to hold runs; with `wake`, it also wakes. */
+  /** Reports that this instance has begun to hold runs; with `wake`, it also wakes. */
   busyPayload(instance: string, wake: boolean): string {
     return `${wake ? 'wake,' : ''}busy:${instance}`
   }
@@ -63,7 +63,7 @@ export class WakeUp {
   }
 
   watch(listener: Listener): () => void {
-    // The same function may be handed in twice.
+    // The same function may be passed twice.
     const own: Listener = (hint) => listener(hint)
     this.#listeners.add(own)
     if (this.#listeners.size === 1) void this.#start()
@@ -124,7 +124,7 @@ export class WakeUp {
     this.#pending.unref()
   }
 
-  /** In a turn of its own: an error of a listener must not surface in another caller's write. */
+  /** In a separate turn: an error of a listener must not surface in another caller's write. */
   #tellAll(hint: WatchHint): void {
     this.#onWake()
     setImmediate(() => {
@@ -132,7 +132,7 @@ export class WakeUp {
         try {
           listener(hint)
         } catch {
-          // It has been told all the same, and nothing here may end the process.
+          // The listener was called nevertheless, and an error here must not end the process.
         }
       }
     })

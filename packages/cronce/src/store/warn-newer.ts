@@ -1,6 +1,6 @@
 import type { OpenOptions } from './store.ts'
 
-/** Tells once of schedules that a newer version of cronce has written, whichever is the first. */
+/** Reports schedules that a newer version of cronce has written, once, with the first one found. */
 export function warnNewer(warn: OpenOptions['warn'], name: string): (schedule: string) => void {
   let isTold = false
   return (schedule) => {

@@ -1,10 +1,9 @@
 /**
- * How much of its concurrency an instance uses. One that renews late or whose event loop lags loses leases, and the runs it
- * loses are run again by others, who then lag too: overload must not feed itself. So it takes half, and half again, until it
- * is well; then it grows back.
+ * How much of its concurrency an instance uses. If it renews late or its event loop lags, it loses leases, its peers run its runs
+ * again and lag in turn. To stop that spiral it halves its share until it recovers, then grows back.
  */
 export interface Admission {
-  /** A timer came so late. */
+  /** A timer was late by `lagMs`. */
   readonly lagged: (lagMs: number) => void
   readonly renewedInTime: () => void
   readonly lostLease: () => void

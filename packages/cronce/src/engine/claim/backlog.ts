@@ -4,9 +4,12 @@ import { callStore } from '../store-calls.ts'
 import type { DueDecider } from './decide-due.ts'
 import { BATCH, FRUITLESS_LONGEST_MS } from './look.ts'
 
-/** What has been due for this long, and was not claimed, is planned also by an instance that has had no room for as long. */
+/** How long a schedule must have been due and unclaimed before an instance without room plans it. */
 const LEFT_MS = 1_000
-/** The same if it has room again and again, and never enough. Longer, since a fire that is claimed right away costs the store less. */
+/**
+ * The same for an instance that has room now and then, but never enough. Longer, because a fire that is claimed right away costs
+ * the store less.
+ */
 const BEHIND_MS = 5_000
 /** A look that finds only planned schedules is repeated with a larger limit, up to this many times `BATCH`. */
 const MOST_PAGES = 8
@@ -31,7 +34,7 @@ export class BacklogPlanner {
     this.#restMs = restMs
   }
 
-  /** Plans, if it is time to. Answers how long to wait until the next look, given how long that is without a backlog. */
+  /** Plans if it is time to. Returns how long to wait until the next look, given how long that is without a backlog. */
   async plan(ms: number, room: number, jobs: DueQuery['jobs']): Promise<number> {
     const now = this.#core.parts.clock.mono()
     if (room > 0) this.#fullSince = null
@@ -56,7 +59,7 @@ export class BacklogPlanner {
     const left = due.schedules.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= due.now - LEFT_MS)
     const isAnyPlanned = await this.#decider.planOnly({ ...due, schedules: left }, hasRoom)
     this.#pages = isAnyPlanned || due.schedules.length < limit ? 1 : Math.min(this.#pages * 2, MOST_PAGES)
-    // Of what waits for room, further instants may come.
+    // Schedules that wait for room may get further instants.
     if (due.schedules.length > 0) return LEFT_MS
     return Math.max(LEFT_MS, this.#restMs(due, sentAt))
   }

@@ -7,8 +7,8 @@ import type { DeployState } from '../deploy/deploy-state.ts'
 import type { FleetState } from '../fleet/fleet-state.ts'
 
 /**
- * Which buckets of schedules are this instance's to look at first: for each bucket, the live instance with the highest
- * hash. When one comes or goes, only its own buckets move. Nothing but cost depends on it.
+ * Which buckets of schedules this instance looks at first: rendezvous hashing over the live instances. When an instance comes or
+ * goes, only its own buckets move. Only cost depends on it.
  */
 export function bucketsOf(instance: string, live: readonly string[]): string {
   const others = live.filter((id) => id !== instance)
@@ -70,7 +70,9 @@ const NO_BUCKETS = '0'.repeat(BUCKET_COUNT)
 
 type Dealt = readonly { readonly job: string; readonly buckets: string }[]
 
-/** Of which job which buckets are this instance's, among those of its app: computed when the fleet changes, asked at every look. */
+/**
+ * For each job, the buckets of this instance among the instances of its app: computed when the fleet changes, read at every look.
+ */
 export function dealer(core: Core): () => Dealt {
   let peers: FleetState['peers'] | null = null
   let numbers: DeployState['numbers'] | null = null
@@ -87,7 +89,7 @@ export function dealer(core: Core): () => Dealt {
       foreign = core.deploys.foreignJobs
       numbers = core.deploys.numbers
       const able = peers.filter((peer) => takesNew(peer) && peer.app === core.settings.app)
-      // Every beat brings a new list, and mostly the same instances; an instance never changes its jobs.
+      // Every heartbeat brings a new list, mostly of the same instances; an instance never changes its jobs.
       const ranks = able.map((peer) => `${peer.id} ${rankOf(core, peer)}`)
       const dealtFor = [
         core.fleet.instance,

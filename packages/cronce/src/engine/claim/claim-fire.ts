@@ -13,33 +13,36 @@ import type { ExclusiveKind } from '../run/run-table.ts'
 import { callStore } from '../store-calls.ts'
 import { sendClaim } from './send-claim.ts'
 
-/** What is wanted, and the schedule that it is a fire of, which is made if it is missing. */
+/** The wanted fire, and its schedule, which is created if it is missing. */
 export interface Wanted extends TakeWish {
-  /** A fire of this identity that came to nothing: it is begun again. */
+  /** The fire of this identity ended without a result: start it again. */
   readonly again?: FireRecord
   readonly schedule: string
   readonly definition: Definition
-  /** A schedule of the same job stays as it is: this process has declared its definition before, and a peer may have changed it. */
+  /**
+   * A schedule of the same job is left unchanged: this process has declared its definition before, and a peer may have changed
+   * it.
+   */
   readonly keepsDefinition?: boolean
 }
 
 export type Taken =
   | { readonly kind: 'taken'; readonly started: StartedRun }
-  /** By a run of the schedule, where one is known; or its time has not come. `now` is the store's. */
+  /** Held by an open run of the schedule, if known, or not due yet. `now` is by the store's clock. */
   | { readonly kind: 'held'; readonly state: ScheduleState; readonly now: Instant }
-  /** It is on record that it is not run: a pause, or another fire of its schedule, is in the way. */
+  /** Recorded as not run: a pause, or another fire of its schedule, prevents it. */
   | { readonly kind: 'skipped'; readonly reason: Reason }
-  /** It was taken before, by whoever. */
+  /** It was claimed before, by any instance. */
   | { readonly kind: 'exists'; readonly fire: FireRecord }
-  /** This instance may not begin anything now: it stops, its lease is in doubt, what the store forgot is being written again. */
+  /** This instance may not start anything now: it stops, its lease is in doubt, or it restores what the store has lost. */
   | { readonly kind: 'unable' }
-  /** The schedule's name is somebody else's. */
+  /** The name of the schedule belongs to another job. */
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string; readonly hint: string }
 
-/** Each try that fails means that somebody else succeeded. */
+/** Each failed attempt means that another instance succeeded. */
 const TRIES = 50
 
-/** Try to take it, once; neither what is held is waited for, nor a store that moved. Throws when the store does. */
+/** Tries to claim it once. Waits neither for a holder nor for a store whose epoch moved. Throws when the store does. */
 export async function claimFire(core: Core, wanted: Wanted, kind: ExclusiveKind): Promise<Taken> {
   for (let tries = 0; tries < TRIES; tries++) {
     await core.parts.clock.pause(pauseAmong(tries, core.parts.random), core.stopped)
@@ -76,15 +79,15 @@ function isDeclared(state: ScheduleState | null, { keepsDefinition = false, defi
 }
 
 /**
- * A drained instance leads nobody, and does nothing because it is due. Locks and keys are part of what its callers do, who are at
- * work as long as it is there.
+ * A drained instance stands for no election and runs nothing that is due. Locks and keys are part of its callers' work, which
+ * continues.
  */
 function isAble(core: Core, { dueAt }: Wanted, kind: ExclusiveKind): boolean {
   if (core.stopping || (core.fleet.drained && (kind === 'term' || dueAt !== null))) return false
   return core.lease.trusted() && core.epochs.isSettled() && core.epochs.mayClaim()
 }
 
-/** `null`: somebody else changed the schedule meanwhile, look again. */
+/** `null`: another instance changed the schedule meanwhile, look again. */
 async function claimOne(core: Core, decision: Decision, claim: number): Promise<Taken | null> {
   core.claiming.add(claim)
   try {

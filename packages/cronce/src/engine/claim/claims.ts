@@ -23,7 +23,7 @@ export class Claims {
     this.#start = start
   }
 
-  /** Answers what became of each decision. Throws when the store does, after all that was claimed has been started. */
+  /** Returns the result of each decision. Throws when the store does, after everything that was claimed has been started. */
   send(claim: Claim, look: Pick<Look, 'due' | 'isBehind'>): Promise<readonly ChangeResult[]> {
     const sent = this.#sendAll(claim, look)
     this.#sending = sent.catch(() => {})
@@ -47,7 +47,7 @@ export class Claims {
       const parts = Array.from({ length: Math.ceil(decisions.length / most) }, (_, index) =>
         decisions.slice(index * most, (index + 1) * most),
       )
-      // All parts end before anything is thrown: what was claimed is started, whatever became of the other parts.
+      // All parts end before anything is thrown, so that whatever was claimed is started.
       const sent = await Promise.allSettled(parts.map((part) => this.#sendPart(part, number)))
       const results = sent.flatMap((part) => {
         if (part.status === 'rejected') throw part.reason

@@ -111,7 +111,7 @@ export class DueDecider {
     return true
   }
 
-  /** The store has answered what became of these decisions. */
+  /** The store has answered these decisions. */
   answered(decisions: readonly Decision[], results: readonly ChangeResult[]): void {
     const core = this.#core
     for (let index = 0; index < decisions.length; index++) {

@@ -2,19 +2,19 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import { describeError } from '../describe-error.ts'
 import type { EngineParts } from '../parts.ts'
 
-/** Schedules that can't be decided here: each is told once, and keeps nobody else from being decided. */
+/** Schedules that can't be decided here: each is reported once, and does not keep others from being decided. */
 export interface FailingSchedules {
   /** What `decide` answers; `null` if it throws, as for a time zone that this runtime does not know. */
   try<Value>(state: ScheduleState, decide: () => Value): Value | null
-  /** It was tried a moment ago, as it is. */
+  /** It was tried a moment ago, in this version. */
   has(state: ScheduleState): boolean
-  /** How many there are: who asks for what is due gets them, too. */
+  /** How many there are: a query for due schedules returns them, too. */
   readonly size: number
 }
 
-/** Beyond so many the first ones may be told again. */
+/** Beyond this many, the first ones may be reported again. */
 const REMEMBERED = 10_000
-/** So long it is not tried again, unless it has changed: what can't be decided now costs as much to find out as to decide. */
+/** How long it is not tried again, unless it has changed: trying costs as much as deciding. */
 const PAUSE_MS = 60_000
 
 export function failingSchedules({ emit, clock }: Pick<EngineParts, 'emit' | 'clock'>): FailingSchedules {

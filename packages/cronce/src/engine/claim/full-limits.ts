@@ -59,7 +59,7 @@ export class FullLimits {
     for (const slot of slots) this.#limits.delete(keyOf(slot))
   }
 
-  /** A run that counts against these limits has ended. True: schedules may wait for its place. */
+  /** A run that counts against these limits has ended. True: schedules may wait for its slot. */
   free(names: readonly string[]): boolean {
     let isAwaited = false
     for (const limit of this.#limits.values()) {
@@ -103,7 +103,7 @@ export class FullLimits {
   }
 }
 
-/** Schedules may name one group with different limits: what is used up for one may have places for another. */
+/** Schedules may name one group with different limits: used up for one, it may still have slots for another. */
 function keyOf({ slot, limit }: Slot): string {
   return `${limit} ${slot}`
 }

@@ -23,7 +23,7 @@ import {
 
 export interface LookOptions {
   readonly patienceMs: number
-  /** Leave what becomes due after the first look that was told so. */
+  /** Ignores fires that become due after the first look. */
   readonly isLast?: boolean
 }
 
@@ -50,7 +50,7 @@ export class Looks {
   readonly #backlog: BacklogPlanner
   readonly #ownBuckets: () => DueQuery['jobs']
   #memory = FIRST_LOOK
-  /** What is due later is not for this instance, which is about to leave. */
+  /** Fires that are due later are left to peers: this instance is about to leave. */
   #upTo = Number.POSITIVE_INFINITY
 
   constructor(core: Core, decider: DueDecider) {
@@ -114,13 +114,13 @@ export class Looks {
       const counts = { found: due.schedules.length - left.count, isComplete: isAll && core.failedAt() < sentAt }
       const after = afterClaim(this.#memory, { ...counts, ...countResults(results) })
       this.#memory = after.memory
-      // What counts against a limit that was not known to be used up has taken the room of others: the next look leaves it out.
+      // Schedules whose limit turned out to be used up have taken the room of others: the next look leaves them out.
       if (after.next === 'again' || core.fullLimits.learned > learned) return 0
       const laterMs = left.at === null ? LONG_MS : core.time.until(left.at)
-      // The longest waiting come first: if none of those was due, nothing is due before the first of them.
+      // Sorted by waiting time: if none of these was due, nothing is due before the first of them.
       if (counts.found === 0) return laterMs
       if (after.next === 'pause') return Math.min(laterMs, pauseMs(after.memory, this.#restMs(due)))
-      // All that was due is claimed, so the store need not be asked for what is next.
+      // Everything that was due is claimed, so the store need not be asked for the next due time.
       core.leftSome = false
       return Math.min(laterMs, toNextMs())
     }
@@ -173,7 +173,7 @@ function mayStart(core: Core): boolean {
   return !core.stopping && !core.fleet.drained && core.lease.trusted() && !core.lease.jumped() && core.epochs.mayClaim()
 }
 
-/** For a while only: a run that takes its instance down mostly does so soon, and one that lasts for hours must not stop all others. */
+/** Only for a while: a run that crashes its instance mostly does so soon, and a run of several hours must not stop all others. */
 function isSuspectAlone({ runs, parts }: Core): boolean {
   const since = parts.clock.mono() - ALONE_MS
   return runs.all().some(({ started, begunAt }) => started.suspect && begunAt > since)

@@ -4,19 +4,22 @@ import type { Alarm } from '../alarm.ts'
 import type { StoreTime } from '../fleet/store-time.ts'
 
 /**
- * What the loop that claims waits for. Whoever writes a schedule here says so: only what is to be looked at earlier than the
- * loop would look anyway wakes it, and nobody asks the store for what was just written.
+ * What the claim loop waits for. Code that writes a schedule reports it here, so that the loop wakes only if it must look earlier
+ * than planned, and does not ask the store for what was just written.
  */
 export interface NextLook {
-  /** A look begins: what is written from now on may be missing in its answer. `leadMs`: how long before they are due own schedules are looked at. */
+  /**
+   * A look begins: later writes may be missing in its answer. `leadMs`: how long before their due time own schedules are looked
+   * at.
+   */
   begin(leadMs: number): void
-  /** It has ended, and found nothing to do for so long. Answers how long that is with what was written meanwhile. */
+  /** The look has ended and found nothing to do for this long. Returns the wait, shortened by what was written meanwhile. */
   end(ms: number, patienceMs: number): number
-  /** This was written. */
+  /** A schedule was written. */
   written(state: ScheduleState): void
   /** Whether the schedule is in a bucket of this instance's own. */
   isMine(state: ScheduleState): boolean
-  /** Of which job which buckets are this instance's own. */
+  /** For each job, the buckets of this instance. */
   deal(dealt: readonly { readonly job: string; readonly buckets: string }[]): void
 }
 
@@ -24,7 +27,7 @@ export function nextLook(time: StoreTime, alarm: Alarm, patienceMs: number): Nex
   let masks = new Map<string, string>()
   let isLooking = false
   let leadMs = 0
-  /** By the store's clock, when the loop looks next. */
+  /** When the loop looks next, by the store's clock. */
   let awaited = Number.NEGATIVE_INFINITY
   let mineAt = Number.POSITIVE_INFINITY
   let othersAt = Number.POSITIVE_INFINITY

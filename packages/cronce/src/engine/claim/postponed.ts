@@ -3,9 +3,8 @@ import type { Decision } from '../../policy/decision.ts'
 import { isSuspect } from '../../policy/plan/wake.ts'
 
 /**
- * Whether a decision does nothing but put off a fire whose instances keep dying, because this instance is busy. It is not
- * written: an instance that always has something to do, and looks first, would move it out of the sight of those that are
- * idle, again and again.
+ * Whether a decision only postpones a fire whose instances keep dying, because this instance is busy. It is not written: an
+ * instance that is always busy, and looks first, would hide the fire from idle peers again and again.
  */
 export function isOnlyPostponed(state: ScheduleState, { change, started }: Decision): boolean {
   if (started.length > 0 || change.state === null || !state.open.some(isSuspect)) return false
@@ -14,7 +13,7 @@ export function isOnlyPostponed(state: ScheduleState, { change, started }: Decis
   return timeless(state) === timeless(change.state)
 }
 
-/** The state without what tells when to look at it. */
+/** The state without the time of the next look. */
 function timeless(state: ScheduleState): string {
   return JSON.stringify({ ...state, version: 0, updatedAt: 0, wakeAt: null })
 }

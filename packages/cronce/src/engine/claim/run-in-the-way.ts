@@ -19,8 +19,9 @@ interface Left {
 }
 
 /**
- * Tells which due schedules to leave until their open run has ended. Their next instants would be skipped, or wait, because of a run that
- * is over and not settled yet, or that has not started: the fleet is slow, not the job. The misfire policy judges what is left for too long.
+ * Tells which due schedules to leave until their open run has ended. Their next fires would be skipped, or wait, because of a run
+ * that has ended but is not settled, or has not started: the fleet is slow, not the job. After too long the misfire policy
+ * decides.
  */
 export class RunsInTheWay {
   readonly #core: Core
@@ -31,7 +32,10 @@ export class RunsInTheWay {
     this.#core = core
   }
 
-  /** The state to decide on, which tells when a run of this instance started that was claimed ahead. `null`: leave the schedule until its open run has ended. */
+  /**
+   * The state to decide on, with the start of this instance's run that was claimed ahead. `null`: leave the schedule until its
+   * open run has ended.
+   */
   pass(state: ScheduleState, now: Instant): ScheduleState | null {
     const { nextAt, wakeAt, open, definition } = state
     const [fire] = open

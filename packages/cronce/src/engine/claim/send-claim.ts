@@ -4,7 +4,7 @@ import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
 import { applyChanges, callStore } from '../store-calls.ts'
 
-/** Writes claims and answers what became of each, also if the store's answer was lost. */
+/** Writes claims and returns the result of each, even if the store's answer was lost. */
 export async function sendClaim(
   core: Core,
   decisions: readonly Decision[],

@@ -97,7 +97,7 @@ class AppDeployer implements Deployer {
       await this.#refusals.reportRivals()
       const retired = await this.#retirer.pass(reported)
       if (retired.progress === 'outdated') continue
-      // This process retired what it declares itself: it finds out as every other process does.
+      // This process retired its own declarations: it handles that like every other process.
       if (this.#declarer.retiredOf(retired.record) !== this.#declarer.retiredOf(record)) continue
       this.#watch.adopt(retired.record)
       this.#state.numbers = numbersOf(retired.record)

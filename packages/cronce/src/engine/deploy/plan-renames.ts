@@ -64,7 +64,10 @@ function isBlocked(wish: Wish, own: ScheduleState | null, { named, context }: Fo
   return (accepted !== null && isRefusal(accepted)) || findElsewhere(wish, named) !== undefined
 }
 
-/** The new name has gone further, in another app: the old one goes on until it has planned what is due. No process plans it while the new one is active. */
+/**
+ * The new name has gone further, in another app: the old name continues until it has planned what is due. No process plans it
+ * while the new one is active.
+ */
 function isAhead(own: ScheduleState | null, first: ScheduleState, context: Context): boolean {
   return own !== null && own.retiredAt !== null && markOf(own) > markOf(first) && isBehind(first, context.now)
 }

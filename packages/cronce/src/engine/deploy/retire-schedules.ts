@@ -179,7 +179,7 @@ export class Retirer {
     return this.#core.parts.clock.mono() - this.#lookedForFrozenAt >= FROZEN_MS
   }
 
-  /** No instance has the job of a retired schedule, so none claims it, and its frozen fires would stay for ever. */
+  /** No instance has the job of a retired schedule, so none claims it, and its frozen fires would stay forever. */
   async #endFrozen(): Promise<void> {
     const { clock, store } = this.#core.parts
     this.#lookedForFrozenAt = clock.mono()

@@ -51,7 +51,7 @@ export class NameTaker {
     if (!(await this.#writes.save(own))) return true
     const { theirs, free, half } = await this.#findYielded(owner, wanted)
     if (theirs === null || free.size === 0) return true
-    // What the taken name continues is not free for another app any more.
+    // The name that the taken one continues is no longer free for another app.
     if ((await adoptNames(this.#writes, continuedBy(free), own)) !== 'done') return true
     const announced = announceRetirements(theirs, [...free.keys()])
     if (!(await this.#writes.save(announced))) return true

@@ -283,7 +283,7 @@ function presenceOf({ id, readyAt, onProbation }: DeploymentRecord): string {
   return JSON.stringify([id, onProbation ? null : readyAt])
 }
 
-/** Changes whenever a deployment comes back, so that an absence between two looks counts anew. */
+/** Changes whenever a deployment comes back, so that its absence between two looks counts anew. */
 function stretchOf({ id, readyAt }: DeploymentRecord): string {
   return JSON.stringify([id, readyAt])
 }

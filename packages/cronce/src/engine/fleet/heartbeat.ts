@@ -33,7 +33,7 @@ export class Heartbeat {
   #sentNumber = 0
   /** Number of the last heartbeat that was acknowledged. */
   #ackedNumber = 0
-  /** The peers were woken because this instance takes nothing new. */
+  /** The peers were woken because this instance claims nothing new. */
   #isDrainTold = false
   /** How much of `Core.leftForPeers` the peers were woken for. */
   #toldLeft = 0
@@ -135,7 +135,7 @@ export class Heartbeat {
     core.lease.doubt()
     core.time.forget()
     core.trustAlarm.ring()
-    // Not by the loop: it may be waiting for the answer to an earlier heartbeat, which proves nothing any more.
+    // Not left to the loop: it may be waiting for the answer to an earlier heartbeat, which proves nothing any more.
     void this.#send(stateOf(core), false).catch((error) => {
       core.storeFailed('beat', describeError(error), SHORTEST_MS)
       core.beatAlarm.ring()
@@ -178,7 +178,7 @@ export class Heartbeat {
     // The answer is about an incarnation that has ended.
     const isPast = (): boolean => instance !== core.fleet.instance || core.stopped.aborted
     const ask = async (): Promise<BeatAnswer> => {
-      // An instance that has had no answer yet knows nothing that the store could have forgotten.
+      // An instance without any answer yet has nothing that the store could have lost.
       const settled = core.epochs.settled ?? core.parts.store.info.epoch
       const question = { instance: describe(core, state), join, wake, leaseMs, settled, sequence }
       const answer = await core.parts.store.beat(question)
@@ -249,7 +249,10 @@ export class Heartbeat {
     if (changed || !wasInTime || core.admission.capacity() > hadCapacity) core.claimAlarm.ring()
   }
 
-  /** An operator who drains an instance is about to stop it. At each heartbeat, since a term may have begun after the first one. */
+  /**
+   * An operator who drains an instance is about to stop it. Checked at each heartbeat, since a term may have begun after the
+   * first one.
+   */
   #stepDown(): void {
     for (const run of this.#core.runs.all()) if (run.exclusive === 'term') run.abort('stopping', 'It is being drained.')
   }

@@ -151,7 +151,7 @@ export class Housekeeper {
     this.#parkedAt = clock.mono() + SOON_MS
   }
 
-  /** Names of locks often contain the id of something that is used once: their schedules would stay for ever. */
+  /** Names of locks often contain the id of something that is used once: without cleanup, their schedules would stay forever. */
   async #removeUnusedExclusive(): Promise<void> {
     const core = this.#core
     const { clock, store } = core.parts

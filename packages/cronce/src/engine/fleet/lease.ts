@@ -14,7 +14,7 @@ export interface Lease {
   isFresh(): boolean
   /** Check this right before anything starts or commits: after a blocked event loop, timers run too late. */
   trusted(): boolean
-  /** How long it is trusted from now on. */
+  /** How long the lease is trusted from now on. */
   left(): LeaseLeft
   /** `tell` is called whenever `left` changes other than by time passing. Returns how to unsubscribe. */
   onChange(tell: () => void): () => void
@@ -33,8 +33,8 @@ export interface Lease {
    */
   jumped(): boolean
   /**
-   * The store answered a heartbeat that was sent then. The answer to a claim is not enough: only a heartbeat tells the store of a
-   * lost session, and a clone of this machine apart from it.
+   * The store answered a heartbeat that was sent then. The answer to a claim is not enough: only a heartbeat reveals a lost
+   * session or a clone of this machine.
    */
   confirmed(sent: LeaseTimes): void
   end(): void
@@ -57,7 +57,10 @@ export interface LeaseLeft {
 /** Trust ends this part of the lease before the lease does, so that signals are aborted before another instance starts. */
 const MARGIN = 1 / 15
 
-/** How long a process that seems to be gone may still renew before it is declared dead; and how long it trusts itself meanwhile. */
+/**
+ * How long a process that seems to be dead may still renew before it is declared dead, and how long it trusts its own lease
+ * meanwhile.
+ */
 export const GRACE_MS = 300
 
 /** How old a claim or renewal may be that keeps peers from declaring this instance dead: the grace, less what the start of a handler takes. */
@@ -66,7 +69,7 @@ const FRESH_MS = GRACE_MS - 30
 /** One answer that took longer may be a stall of this process. So many in a row are a slow store. */
 const SLOW_ANSWERS = 3
 
-/** The part of the margin that is left to child processes for ending. The rest is for those that end a little late. */
+/** The part of the margin in which child processes must end. The rest covers those that end a little late. */
 const SPARE = 1 / 2
 
 /**
@@ -75,7 +78,7 @@ const SPARE = 1 / 2
  */
 const DOUBTED_SPARE_MS = 50
 
-/** A smaller jump of the wall clock hides no pause that the margin does not cover. */
+/** A jump of the wall clock below this size hides no pause that the margin does not cover. */
 const JUMP = MARGIN / 2
 
 /** Claims and renewals that the store has answered. */

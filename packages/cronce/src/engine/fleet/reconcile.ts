@@ -5,9 +5,8 @@ import type { Settler } from '../run/settle.ts'
 import { handBack } from '../run/settlement.ts'
 
 /**
- * Compares, at every heartbeat, the runs that the store says this instance holds with the runs that it executes. A run that this instance
- * does not know is handed back: a claim whose answer was lost must not hold a fire for ever. A run that the store does not know was taken
- * away.
+ * Compares, at every heartbeat, the runs that the store says this instance holds with the runs that it executes. An unknown run
+ * is handed back: a claim whose answer was lost must not hold a fire forever. A run that the store does not list was taken away.
  */
 export class Reconciler {
   readonly #core: Core
@@ -32,7 +31,7 @@ export class Reconciler {
     }
     for (const { schedule, token } of held) {
       if (!unknown.has(`${token} ${schedule}`) || !this.#doubtful.has(`${token} ${schedule}`)) continue
-      // A run that is gone by then needs nothing.
+      // A run that has ended by then needs nothing.
       this.#settler.add(schedule, handBack(token, 'not-started'), true, () => {})
     }
     this.#doubtful = unknown

@@ -17,7 +17,7 @@ interface Seen {
   readonly at: number
 }
 
-/** Leases after which an idle peer is looked at: two of its heartbeats, and a moment. */
+/** Leases after which an idle peer is checked: two of its heartbeats, and a margin. */
 const IDLE_LEASES = 1.4
 const BATCH = 500
 const ROUNDS = 1_000
@@ -157,8 +157,8 @@ export class PeerWatch {
   }
 
   /**
-   * When a peer that has not renewed since must be looked at. An idle peer holds nothing to recover, so the second of its heartbeats that
-   * is missed is early enough.
+   * When to check a peer that has not renewed since. An idle peer holds nothing to recover, so its second missed heartbeat is
+   * early enough.
    */
   #lookAt({ id, running }: InstanceRecord): number {
     const { leaseMs } = this.#core.settings
@@ -179,7 +179,7 @@ export class PeerWatch {
       const last = this.#seen.get(peer.id)
       if (peer.id === core.fleet.instance || last === undefined || now - last.at < leaseMs) continue
       if (peer.expired) await this.#declareDead(peer, 'lease')
-      // It renews unseen, or the store's clock is behind: look again in half a lease.
+      // It renews without being seen, or the store's clock is behind: check again in half a lease.
       else this.#seen.set(peer.id, { renewals: peer.renewals, at: now - leaseMs / 2 })
     }
   }

@@ -2,8 +2,8 @@ import type { Clock } from '../../clock.ts'
 import type { Instant } from '../../model/schedule.ts'
 
 /**
- * What the store's clock says, as far as this process can tell: an offset to the local monotonic clock. Used to set timers
- * and to warn, never to decide: the store judges.
+ * The store's clock, as far as this process can tell: an offset to the local monotonic clock. Used for timers and warnings, never
+ * to decide: the store decides.
  */
 export interface StoreTime {
   /** An answer with the store's `now`, asked at `sentAt` by the monotonic clock. */
@@ -17,11 +17,11 @@ export interface StoreTime {
   /** The connection, the server or its epoch has changed: earlier answers prove nothing about the clock. */
   forget(): void
   /**
-   * A time to write down for what is over by now, without asking the store: its clock does not show more than this yet,
-   * and will show it when something arrives that is sent after `waitMs`. `null` where that is not certain enough.
+   * A time to record for what has ended by now, without asking the store: its clock has not passed this time yet, and will have
+   * passed it when a request sent after `waitMs` arrives. `null` if that is not certain.
    */
   stamp(): { readonly at: Instant; readonly waitMs: number } | null
-  /** How long until the store's clock shows this. Zero if it does already. */
+  /** Time until the store's clock shows this; zero if it already does. */
   until(instant: Instant): number
   /**
    * How far the local wall clock is ahead of the store's, for certain: of all offsets that the round trip leaves open, the one closest
@@ -47,7 +47,7 @@ export function storeTime(clock: Clock): StoreTime {
       floor.observe(now, sentAt, receivedAt)
       const roundTrip = receivedAt - sentAt
       const seen = now - (sentAt + receivedAt) / 2
-      // A store's clock that stepped is seen at once: no round trip explains a difference larger than itself.
+      // A step of the store's clock is detected at once: no round trip explains a difference larger than itself.
       const stepped = Math.abs(seen - offset) > roundTrip / 2 + uncertainty / 2 + 1
       if (!stepped && roundTrip > uncertainty && receivedAt - observedAt < KEPT_MS) return
       offset = seen
@@ -61,7 +61,7 @@ export function storeTime(clock: Clock): StoreTime {
     until: (instant) => Math.max(0, instant - (clock.mono() + offset)),
     wallOffsetMs() {
       const measured = clock.wall() - clock.mono() - offset
-      // One more, since `now` and `wall` are whole milliseconds.
+      // One millisecond more of uncertainty, since `now` and `wall` are whole milliseconds.
       const certain = Math.max(0, Math.abs(measured) - uncertainty / 2 - 1)
       return Math.sign(measured) * Math.round(certain) || 0
     },
@@ -76,7 +76,7 @@ const FLOOR_MS = 1_000
  * since then, less what clocks differ in speed.
  */
 class ClockFloor {
-  /** Offsets to the monotonic clock, by the arrival of their answers; only those that no later one exceeds. */
+  /** Offsets to the monotonic clock, by the arrival of their answers. An offset is dropped when a later one exceeds it. */
   #answers: { readonly offset: number; readonly receivedAt: number }[] = []
   /** The answer to the latest question: the highest offset that it allows for, and when the question left. */
   #latest = { sentAt: Number.NEGATIVE_INFINITY, highest: 0 }
@@ -87,7 +87,7 @@ class ClockFloor {
     // It was overtaken by an answer that shows that the clock was set back since. One more, since `now` has whole milliseconds.
     else if (now - receivedAt > highest + (receivedAt - this.#latest.sentAt) * DRIFT + 1) return
     const known = this.at(sentAt)
-    // The clock had reached that before the question left, so it was set back.
+    // The clock had reached that before the request was sent, so it was set back since.
     if (known !== null && now < Math.floor(known)) this.forget()
     const offset = now - receivedAt
     this.#answers = this.#answers.filter((answer) => answer.offset > offset)
@@ -105,9 +105,9 @@ class ClockFloor {
   }
 }
 
-/** Clocks differ in speed, and are made to; by more than this only if something is wrong. */
+/** Largest difference in speed between two healthy clocks. */
 const DRIFT = 0.000_5
-/** How long the answers must have been consistent: a clock that runs wrong is noticed by then. */
+/** How long the answers must have been consistent: a wrong clock is noticed within this time. */
 const STEADY_MS = 10_000
 /** The most time since the last answer that was fast enough to show a step of the store's clock. */
 const FRESH_MS = 10_000
@@ -117,8 +117,8 @@ const WIDEST_MS = 100
 const ASLEEP_MS = 100
 
 /**
- * Every answer says where the offset lies: the store showed `now` after the question left and before the answer came. What
- * many answers agree on is narrow, about as wide as the fastest of them took.
+ * Every answer bounds the offset: the store showed `now` after the request left and before the answer came. The intersection of
+ * many answers is about as wide as the fastest round trip.
  */
 function offsetBounds(clock: Clock) {
   let low = Number.NEGATIVE_INFINITY
@@ -129,7 +129,7 @@ function offsetBounds(clock: Clock) {
   const wasAsleep = (mono: number): boolean => Math.abs(clock.wall() - last.wall - (mono - last.mono)) > ASLEEP_MS
   return {
     observe(now: Instant, sentAt: number, receivedAt: number): void {
-      // It may have been asked for before that: then the monotonic clock does not tell how long it was under way.
+      // The request may have left before that: then the monotonic clock does not tell how long it took.
       if (Number.isFinite(last.mono) && wasAsleep(receivedAt)) {
         steadySince = Number.POSITIVE_INFINITY
         last = { mono: receivedAt, wall: clock.wall() }
@@ -138,14 +138,14 @@ function offsetBounds(clock: Clock) {
       const slack = Math.max(0, receivedAt - last.mono) * DRIFT
       low = Math.max(low - slack, now - receivedAt)
       high = Math.min(high + slack, now - sentAt)
-      // One more, since `now` has whole milliseconds.
+      // One millisecond of tolerance, since `now` has whole milliseconds.
       if (low > high + 1 || steadySince === Number.POSITIVE_INFINITY) {
         low = now - receivedAt
         high = now - sentAt
         steadySince = receivedAt
       }
       if (high - low > WIDEST_MS) steadySince = receivedAt
-      // One that was long under way fits whatever the clock was set to meanwhile.
+      // A slow round trip is consistent with any step of the clock meanwhile.
       if (receivedAt - sentAt <= WIDEST_MS) confirmedAt = sentAt
       last = { mono: receivedAt, wall: clock.wall() }
     },
@@ -155,7 +155,7 @@ function offsetBounds(clock: Clock) {
       if (mono - confirmedAt > FRESH_MS || mono - steadySince < STEADY_MS || high - low > WIDEST_MS) return null
       if (wasAsleep(mono)) return null
       const slack = passed * DRIFT
-      // Less than that takes the way there.
+      // Below a tenth of a millisecond no wait is needed: the request itself takes longer.
       return { at: Math.floor(mono + high + slack), waitMs: slack < 0.1 ? 0 : 2 * slack }
     },
   }

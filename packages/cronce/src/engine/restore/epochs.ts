@@ -1,24 +1,24 @@
 import type { Clock } from '../../clock.ts'
 
 /**
- * The epoch of the store, as its answers tell. It moves when the store may have gone back in time; from then on nothing is
- * claimed here until this instance has settled in the new one: until what it knew is written again.
+ * The epoch of the store, as its answers tell. It moves when the store may have gone back in time. From then on this instance
+ * claims nothing until it has settled in the new epoch, that is, until it has written again what it knew.
  */
 export interface Epochs {
-  /** An answer is of this epoch. False: what it says is not to be claimed on. */
+  /** An answer belongs to this epoch. False: do not claim based on it. */
   observe(epoch: number): boolean
-  /** The highest that was told. `null`: the store was not heard of yet. */
+  /** The highest epoch so far. `null`: the store has not answered yet. */
   readonly latest: number | null
-  /** The one in which all that is known here is written. `null`: the store was not heard of yet, and nothing is known. */
+  /** The epoch in which everything known here is written. `null`: the store has not answered yet, and nothing is known. */
   readonly settled: number | null
-  /** Since when, by the monotonic clock: what the store said before that of the runs here is not to be believed. */
+  /** Since when (monotonic) this holds: earlier answers about the runs of this instance are not reliable. */
   readonly settledAt: number
   isSettled(): boolean
   settle(epoch: number): void
-  /** Whether anything may be claimed: the store knows that this instance has settled. */
+  /** Whether claims are allowed: the store knows that this instance has settled. */
   mayClaim(): boolean
   allowClaims(): void
-  /** Resolves once it is settled, or the engine is stopped. */
+  /** Resolves once this instance has settled, or the engine is stopped. */
   ready(): Promise<void>
 }
 

@@ -2,8 +2,8 @@ import type { Core } from '../core.ts'
 import { persist } from '../store-calls.ts'
 
 /**
- * The store refused what a run wanted as if it did not know the run. True: it had forgotten it, and what it had forgotten is
- * written again by now, so that it may be asked once more. Throws if the engine is stopped before the store answers.
+ * The store refused a write of a run as if it did not know the run. True: it had lost the run, which is restored by now, so the
+ * caller may try once more. Throws if the engine is stopped before the store answers.
  */
 export async function wasForgotten(core: Core, schedule: string): Promise<boolean> {
   const look = () => core.parts.store.load([schedule])

@@ -5,8 +5,8 @@ import type { LocalRun } from '../run/run-table.ts'
 import { fireText, type Remembered } from './recent-changes.ts'
 
 /**
- * All that this instance knows of fires of which a run began or ended, by schedule: what it wrote lately, what it executes, and
- * what it saw peers execute. `instances`: those that the store knows. A run of any other would have no owner, and never end.
+ * Everything this instance knows about fires of which a run began or ended, by schedule: its recent writes, what it executes, and
+ * what it saw peers execute. `instances`: those that the store knows; a run of any other would have no owner, and never end.
  */
 export function knownFires(core: Core, instances: ReadonlySet<string>): ReadonlyMap<string, readonly KnownFire[]> {
   const fires = new Map<string, KnownFire>()
@@ -33,7 +33,7 @@ export function knownFires(core: Core, instances: ReadonlySet<string>): Readonly
   return Map.groupBy(fires.values(), ({ fire }) => fire.schedule)
 }
 
-/** Others that this instance knows to have held runs. */
+/** Peers that this instance knows to have held runs. */
 export function holdersOf(core: Core): readonly string[] {
   const holders = new Set<string>()
   for (const { open, state } of core.recent.all()) {
@@ -44,7 +44,7 @@ export function holdersOf(core: Core): readonly string[] {
   return [...holders]
 }
 
-/** Of each schedule, as this instance wrote it last. */
+/** Each schedule, as this instance wrote it last. */
 export function knownStates(core: Core): ReadonlyMap<string, ScheduleState> {
   const latest = new Map<string, Remembered>()
   for (const remembered of core.recent.all()) {
@@ -64,7 +64,7 @@ function knownBy(core: Core, known: Remembered, instances: ReadonlySet<string>):
   return { ...known, isElsewhere: true }
 }
 
-/** What was written about a fire is more than what is seen of it. */
+/** A write about a fire has more information than an observation of it. */
 function add(fires: Map<string, KnownFire>, known: KnownFire): void {
   const key = fireText(known.fire)
   if (!fires.has(key)) fires.set(key, known)

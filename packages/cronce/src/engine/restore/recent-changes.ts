@@ -7,24 +7,24 @@ import type { Decision, StartedRun } from '../../policy/decision.ts'
 import type { KnownFire } from '../../policy/end/restore.ts'
 
 /**
- * What this instance wrote lately about runs that began or ended, for a store that may lose acknowledged writes. All other stores have
- * `NOTHING_RECENT`: when their epoch moves, the runs that are executed here are all that has to be written again.
+ * Recent writes of this instance about runs that began or ended, for a store that may lose acknowledged writes. Other stores use
+ * `NOTHING_RECENT`: when their epoch moves, only the runs that are executed here must be written again.
  */
 export interface Recent {
   /** A decision of this instance was applied. */
   applied(decision: Decision): void
-  /** The oldest first. */
+  /** Oldest first. */
   all(): readonly Remembered[]
-  /** A peer began the fire again: its records are the peer's from then on. */
+  /** A peer started the fire again: from now on its records are the peer's. */
   forget(fire: FireKey): void
-  /** Something that is not older than what is kept was forgotten, since it was too much. */
+  /** A change no older than those that are kept was dropped, because there were too many. */
   isCut(): boolean
-  /** Something was forgotten because it was too old. */
+  /** A change was dropped because it was too old. */
   hasForgotten(): boolean
 }
 
 export interface Remembered extends KnownFire {
-  /** The schedule as it was written with it, and in which epoch; `null`: it was removed. */
+  /** The schedule as written with the change, and the epoch; `null`: it was removed. */
   readonly state: ScheduleState | null
   readonly epoch: number
   /** By the monotonic clock. */
@@ -32,12 +32,12 @@ export interface Remembered extends KnownFire {
 }
 
 const KEPT_MS = 60_000
-/** Of changes: a fire is mostly two of them. */
+/** Most changes that are kept; a fire mostly has two. */
 const MOST = 4_000
 
 interface WrittenChange {
   readonly change: Change
-  /** Runs that began with it. */
+  /** Runs that began with the change. */
   readonly started: readonly StartedRun[]
   readonly at: number
 }
@@ -52,9 +52,9 @@ export const NOTHING_RECENT: Recent = {
   hasForgotten: () => false,
 }
 
-/** Of the last minute, and of no more than `MOST` changes. */
+/** Keeps changes of the last minute, at most `MOST` of them. */
 export function recentChanges(clock: Clock): Recent {
-  /** What was written, the oldest first. What it says of each fire is computed on demand, which is rare. */
+  /** The changes, oldest first. What they say about each fire is computed on demand, which is rare. */
   let written: Written[] = []
   let oldest = 0
   let cutAt = Number.NEGATIVE_INFINITY
@@ -67,7 +67,7 @@ export function recentChanges(clock: Clock): Recent {
       hasForgotten = true
       oldest++
     }
-    // In one go, once in a while: to take away the first of an array moves all others.
+    // All at once, now and then: removing the first element of an array moves all others.
     if (oldest < MOST) return
     written = written.slice(oldest)
     oldest = 0
@@ -120,7 +120,7 @@ function remember(fires: Map<string, Remembered>, { change, started, at }: Writt
     const token = tokens.filter((one) => one !== undefined).reduce((a, b) => (isNewerToken(a, b) ? a : b))
     // Answers may overtake each other.
     if (known !== undefined && isNewerToken(known.token, token)) continue
-    // Only the run is put right: the fire had gone on without it.
+    // Only the run is corrected: the fire had gone on without it.
     const isOvertaken = open === null ? !lines.some(({ isFinal }) => isFinal) : isOlder(token, open)
     if (isOvertaken) continue
     fires.delete(key)

@@ -16,7 +16,7 @@ import { callStore } from '../store-calls.ts'
 import { holdersOf, knownFires, knownStates } from './known-fires.ts'
 import { fireText } from './recent-changes.ts'
 
-/** What a restore found, over all its tries. */
+/** The result of a restore, over all its attempts. */
 interface Found {
   readonly restored: Map<string, FireKey>
   readonly doubtful: Map<string, FireKey>
@@ -25,9 +25,9 @@ interface Found {
 const BATCH = 100
 /** How many schedules are compared at the same time. */
 const LANES = 16
-/** Pause between two looks at which peers are back. */
+/** Pause between two checks which peers are back. */
 const PEERS_MS = 250
-/** Runs of one fire that are read: more than policies allow. */
+/** Most runs of one fire that are read: more than policies allow. */
 const RUNS = 200
 
 /** Compares what this instance knows with what the store has, after the epoch has moved, and writes again what is missing. */
@@ -154,7 +154,7 @@ async function restoreSchedules(
       const again = state === undefined ? makeAgain(core, id, context) : null
       if (state !== undefined) restorations.set(id, restore(state, missing, context))
       else if (again !== null) made.push(again)
-      // The schedule is gone, and there is nothing to write it to.
+      // The schedule is gone, so there is nothing to write to.
       else for (const fire of missing) doubt(core, found, fire.known)
     })
     await applyAsInstance(core, 'restore (define)', made, {}, new Map())
@@ -163,15 +163,15 @@ async function restoreSchedules(
 }
 
 /**
- * A schedule that was first made in the time that the store lost. Only schedules without due times of their own: of a lock, a term, a
- * key, a slot. Their holder is live and needs the schedule to write its run to; all others are declared again by the code that has them.
+ * Recreates a schedule that was created in the time that the store lost. Only schedules without due times (a lock, a term, a key,
+ * a slot): their live holder needs the schedule to write its run to. All others are declared again by their code.
  */
 function makeAgain(core: Core, id: string, context: Context): Decision | null {
   const known = knownStates(core).get(id)
   if (known === undefined || known.definition.trigger !== null || known.retiredAt !== null) return null
   const { definition, source } = known
   const made = define(null, id, { definition, source }, context)
-  // Its events were emitted when it was first made.
+  // Its events were emitted when it was first created.
   return made === null || isRefusal(made) ? null : { ...made, events: [] }
 }
 
@@ -204,7 +204,7 @@ async function storedOf(core: Core, known: KnownFire): Promise<StoredFire> {
   return { runs, records: fires.items }
 }
 
-/** Answers the ids to look at again. */
+/** Returns the ids to decide about again. */
 async function write(core: Core, restorations: ReadonlyMap<string, Restoration>, found: Found): Promise<string[]> {
   const decisions = [...restorations.values()].flatMap(({ decision }): Decision[] => (decision ? [decision] : []))
   const done = new Map<string, Changed>()

@@ -5,12 +5,11 @@ import { applyAsInstance, type Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 
 /**
- * Decide and write without reading, where this instance knows the schedule as it wrote it last. Answers the ids that are left:
- * what it does not know, and what a peer has changed since. Throws when the store does.
- *
- * The store's clock is not asked either: what is recorded is the latest that it can show by now (`StoreTime.stamp`), so
- * nothing is on record as over before it was; and the store refuses what comes before its own time (`notBefore`), so nothing
- * is on record as over later than a peer may begin. If the clocks do not agree closely enough, this instance reads first.
+ * Decides and writes without reading, where this instance knows the schedule as it wrote it last. Returns the ids that are left:
+ * unknown ones, and those that a peer has changed since. Throws when the store does. The store's clock is not read either: the
+ * recorded time is the latest that it can show by now (`StoreTime.stamp`), so nothing ends on record before it did, and the store
+ * refuses the write before its clock shows that time (`notBefore`). If the clocks do not agree closely enough, this instance
+ * reads first.
  */
 export async function changeKnown(
   core: Core,
@@ -31,7 +30,7 @@ export async function changeKnown(
     const known = core.known.find(id)
     if (known !== undefined && known.epoch !== context?.epoch) context = contextIn(known.epoch)
     const decision = known === undefined ? null : decide(id, known.state, context!)
-    // That nothing is to be done is for the store to say.
+    // Only the store can tell that nothing is to be done.
     if (decision === null) left.push(id)
     else decisions.push(decision)
   }

@@ -4,7 +4,7 @@ import type { Job, RunHandle } from '../parts.ts'
 import type { ExclusiveKind } from './run-table.ts'
 import type { Settled } from './settle.ts'
 
-/** A run that was not claimed because it was due: it takes none of the room that jobs have. */
+/** A run that was not claimed because it was due: it takes no slot of the jobs. */
 export interface ExclusiveRun<Tx> {
   readonly kind: ExclusiveKind
   readonly job: Job<Tx>
@@ -15,7 +15,7 @@ export type Begun<Value> =
   | {
       readonly kind: 'begun'
       readonly started: StartedRun
-      /** How `work` ended, once that is on record. Never rejects. */
+      /** How `work` ended, once that is recorded. Never rejects. */
       readonly ended: Promise<Finished<Value>>
     }
 

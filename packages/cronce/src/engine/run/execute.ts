@@ -75,7 +75,7 @@ function readinessAhead<Tx>({ plannedStarts, epochs, time, parts }: Core<Tx>, ru
   return 'now'
 }
 
-/** Whatever user code returns or throws becomes a value. */
+/** Any return value or error of user code becomes a value. */
 function callHandler<Tx>(
   core: Core<Tx>,
   run: ExecutedRun,
@@ -120,7 +120,7 @@ function measureStart<Tx>(
 ): void {
   if (meters.length === 0 || exclusive !== null) return
   const { job, startedAt, readyAt } = started.record
-  // What was claimed ahead starts at its due time, so it was not claimed late.
+  // A run that was claimed ahead starts at its due time, so it was not claimed late.
   const claimLagMs = Math.max(0, startedAt - readyAt)
   const startLagMs = Math.max(claimLagMs, calledAt - readyAt)
   for (const meter of meters) meter.runStarted(job, claimLagMs, startLagMs)
@@ -134,7 +134,7 @@ function afterHandler<Tx>(core: Core<Tx>, run: ExecutedRun, notes: NoteKeeper, t
     if (held === undefined && !notes.has(run)) then()
     else void flushNotes(run, notes, held).then(then)
   }
-  // A handler may not wait for its own transaction, which settles the fire, or leaves that to us.
+  // A handler may not await its own transaction, which settles the fire or leaves that to the engine.
   if (run.transaction === null) over()
   else void unlessGivenUp(run, run.transaction).then(over)
 }
@@ -144,7 +144,7 @@ async function flushNotes(run: ExecutedRun, notes: NoteKeeper, held: Promise<voi
   if (notes.has(run)) await notes.flush(run)
 }
 
-/** Resolves when `doing` does, which never rejects, or when the run is given up before. */
+/** Resolves when `doing` does, which never rejects, or earlier when the run is given up. */
 function unlessGivenUp(run: ExecutedRun, doing: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     run.onGiveUp(() => resolve())

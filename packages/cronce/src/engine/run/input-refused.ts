@@ -2,11 +2,11 @@ import { CronceError } from '../../errors.ts'
 import { isOutranked } from '../claim/buckets.ts'
 import type { Core } from '../core.ts'
 
-/** A job throws it before it calls the handler: the input does not fit its schema. */
+/** A job throws this before it calls the handler: the input does not fit its schema. */
 export class InputRefused extends CronceError {
   readonly #isRefusal = true
 
-  /** Unlike `instanceof`, this reads nothing of the error: a handler may throw a proxy that throws at every look. */
+  /** Unlike `instanceof`, this reads no property of the error: a handler may throw a proxy whose traps throw. */
   static is(error: unknown): boolean {
     return typeof error === 'object' && error !== null && #isRefusal in error && error.#isRefusal
   }

@@ -3,9 +3,9 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Decision } from '../../policy/decision.ts'
 
 /**
- * The schedules whose runs are here, as this instance wrote them last. A settlement that is decided on one of them and
- * written by compare-and-set needs no reading first: if the version is unchanged, no peer has changed the schedule.
- * As many as there are runs here, and no more.
+ * The schedules of runs on this instance, as it wrote them last. A settlement that is decided on one of them and written by
+ * compare-and-set needs no read: if the version is unchanged, no peer has changed the schedule. At most as many as there are runs
+ * here.
  */
 export interface KnownStates {
   /** A decision of this instance was applied. */
@@ -17,7 +17,7 @@ export interface KnownStates {
 
 export interface KnownState {
   readonly state: ScheduleState
-  /** In which it was written: a version means nothing in another one. */
+  /** The epoch of the version: in another epoch the version means nothing. */
   readonly epoch: number
 }
 
@@ -33,7 +33,7 @@ export function knownStates(): KnownStates {
         known.set(id, entry)
       }
       entry.runs += started.length
-      // Answers may overtake each other. A schedule that is new has a version that only the store knows, but no runs.
+      // Answers may overtake each other. The version of a new schedule is known only to the store, but it has no runs.
       const isNewer = state === null || entry.last === undefined || isAfter(change, entry.last)
       if (isNewer) entry.last = isKnown(change) ? change : undefined
     },
@@ -45,7 +45,7 @@ export function knownStates(): KnownStates {
   }
 }
 
-/** A change says what is known of its schedule, unless it removes that. */
+/** A change contains the new state of its schedule, unless it removes the schedule. */
 function isKnown(change: Change): change is Change & KnownState {
   return change.state !== null
 }

@@ -16,7 +16,7 @@ function always(): boolean {
   return true
 }
 
-/** A run on this instance. Signals and waits are made when they are first asked for, because most runs end without them. */
+/** A run on this instance. Its signal and waits are created on first use, because most runs end without them. */
 export class ExecutedRun implements LocalRun {
   readonly started: StartedRun
   /** The claimant. This instance may have another id by now: a claim may be answered after its claimant was declared dead. */
@@ -25,9 +25,9 @@ export class ExecutedRun implements LocalRun {
   readonly exclusive: ExclusiveKind | null
   settling = false
   calledAt: Instant | undefined = undefined
-  /** The store has acknowledged its end, so it is known when the schedule is due again. */
+  /** The store has acknowledged its end, so the next due time of the schedule is known. */
   isOnRecord = false
-  /** Whether an error of its handler is worth another run. */
+  /** Whether an error of its handler is retried. */
   retryable: (error: unknown) => boolean = always
   doing: Set<string> | null = null
   transaction: Promise<void> | null = null
@@ -70,7 +70,7 @@ export class ExecutedRun implements LocalRun {
     this.#onGiveUp?.(GAVE_UP)
   }
 
-  /** Calls `tell` when the run is given up; at once, if it has been. Only the last `tell` is called. */
+  /** Calls `tell` when the run is given up; at once, if it already is. Only the last `tell` is called. */
   onGiveUp(tell: (gaveUp: typeof GAVE_UP) => void): void {
     if (this.#isGivenUp) tell(GAVE_UP)
     else this.#onGiveUp = tell

@@ -14,7 +14,7 @@ interface Notes {
   size: number
   cut: boolean
   dirty: boolean
-  /** Whether the log says that a percentage is not a fraction. */
+  /** Whether the log already warns that a percentage is not a fraction. */
   warned: boolean
 }
 
@@ -33,7 +33,7 @@ export class NoteKeeper {
   }
 
   progress(run: LocalRun, fraction: number, message: string | null): void {
-    // What a handler reports after its end is not recorded, and would be kept for ever.
+    // Reports of a handler after its end are not recorded: they would be kept forever.
     if (run.ended) return
     const notes = this.#of(run)
     const bounded = Number.isFinite(fraction) ? Math.min(1, Math.max(0, fraction)) : 0

@@ -8,7 +8,8 @@ export class Parked {
 }
 
 /**
- * Leave the run open without a lease: a caller with its token reports the outcome (`runs.complete`) within this time, or it fails.
+ * Leaves the run open without a lease: a caller with its token reports the outcome (`runs.complete`) within this time, or it
+ * fails.
  */
 export function parkUntil(parkMs: number): Parked {
   return new Parked(parkMs)

@@ -6,12 +6,12 @@ import type { Core } from '../core.ts'
 import { persist } from '../store-calls.ts'
 import type { LocalRun } from './run-table.ts'
 
-/** More rounds than others could plausibly win in a row, or one transaction could keep the row. */
+/** More rounds than peers could plausibly win in a row, or one transaction could keep the row locked. */
 const ROUNDS = 50
 
 /**
- * Did a transaction commit whose answer was lost? First make sure that it can't any more, by moving the schedule's version
- * under it; then look. Throws if the engine is stopped before the store answers.
+ * Finds out whether a transaction committed whose answer was lost. First it moves the schedule's version, so that the transaction
+ * can no longer commit; then it reads. Throws if the engine is stopped before the store answers.
  */
 export async function resolveTransaction(core: Core, run: LocalRun, error: unknown): Promise<boolean> {
   if ((error as { notApplied?: unknown } | null)?.notApplied === true) return false
@@ -43,7 +43,7 @@ async function isSucceeded(core: Core, run: LocalRun): Promise<boolean> {
   return found?.ending?.outcome === 'succeeded'
 }
 
-/** The same state under a new version: whatever was decided on the old one can't be written any more. */
+/** The same state under a new version: nothing that was decided on the old version can be written any more. */
 function unchanged(state: ScheduleState, epoch: number): Change {
   return {
     id: state.id,

@@ -26,7 +26,7 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
   readonly #core: Core<Tx>
   readonly #run: LocalRun
   readonly #notes: NoteKeeper
-  /** Made when first wanted, like the signal: most runs need neither. */
+  /** Created on first use, like the signal: most runs need neither. */
   #steps: Map<string, Promise<Json>> | undefined
 
   constructor(core: Core<Tx>, run: LocalRun, notes: NoteKeeper) {
@@ -45,7 +45,7 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
   }
 
   once(step: string, work: () => unknown, options: StepOptions = {}): Promise<Json> {
-    // The same step twice at the same time is the same step.
+    // Concurrent calls with the same step share one execution.
     this.#steps ??= new Map()
     const known = this.#steps.get(step)
     if (known !== undefined) return known
@@ -74,7 +74,7 @@ class HandleOfRun<Tx> implements RunHandle<Tx> {
 function leaseOf(core: Core, run: LocalRun): RunLease {
   return {
     left: () => core.lease.left(),
-    // What an instance renews that was declared dead and goes on as another is not a lease of this run.
+    // A lease that this process renewed under a later id does not cover this run.
     onChange: (tell) => core.lease.onChange(() => (core.fleet.instance === run.instance ? tell() : undefined)),
     lost: () => run.abort('lease-lost', 'What it ran was ended, since no news of the lease came in time.'),
   }
@@ -98,9 +98,9 @@ async function doStep(
   })
   if (begun.kind === 'done') return keptResult(step, begun.result)
   if (begun.kind === 'unknown') throw stepUnknown(about.fire, step, begun.token)
-  // `duplicate`: this same run began it in a request whose answer was lost.
+  // `duplicate`: this same run started the step in a request whose answer was lost.
   if (begun.kind !== 'applied' && begun.kind !== 'duplicate') throw fenced(core, run, 'once')
-  // The answer may have taken long: what begins now must begin under a lease.
+  // The answer may have taken long: work must start under a valid lease.
   await demandTrust(core, run, 'once')
   run.doing ??= new Set()
   run.doing.add(step)
@@ -118,7 +118,7 @@ async function doStep(
   return keptResult(step, kept)
 }
 
-/** The same for the run that did the step and for those that come later: a result, or the error about one that was refused. */
+/** The same outcome for the run that did the step and for later runs: a result, or the error about a refused result. */
 function keptResult(step: string, result: Json): Json {
   const problem = refusalIn(result)
   if (problem === null) return result
@@ -138,11 +138,11 @@ export async function beginAgain(core: Core): Promise<void> {
 }
 
 async function send(core: Core, run: LocalRun, command: StepCommand): Promise<StepAnswer> {
-  // First of all: who ends it says itself that it had begun.
+  // First of all: ending a step implies that it had begun.
   if (command.kind === 'end') run.doing?.delete(command.step)
   await core.parts.sync('step:sent')
   const ask = (): Promise<StepAnswer> => core.parts.store.step(command)
-  // The end of a step is recorded even if the lease is lost by now; its beginning only while the run is wanted.
+  // The end of a step is recorded even if the lease is lost by now; its start only while the run is current.
   const giveUp = (): boolean => core.stopped.aborted || (command.kind === 'begin' && run.signal.aborted)
   let answer = await persist(core, `once (${command.kind})`, ask, giveUp)
   const isRefused = answer.kind === 'stale' || answer.kind === 'not-found'
@@ -158,7 +158,7 @@ async function send(core: Core, run: LocalRun, command: StepCommand): Promise<St
   return answer
 }
 
-/** Half characters become the same one when they are written, and not every store takes control characters. */
+/** Lone surrogates all become the same character when they are written, and not every store accepts control characters. */
 function isStepName(step: unknown): step is string {
   if (typeof step !== 'string' || step === '' || step.length > LIMITS.step) return false
   return step.isWellFormed() && !/\p{Cc}/u.test(step)
@@ -175,7 +175,7 @@ function stepNameInvalid(step: unknown): CronceError {
   )
 }
 
-/** The commands stand in the message: it is what all lists show of an error. */
+/** The commands are in the message, because lists show only the message of an error. */
 function stepUnknown({ schedule, dueAt, nonce }: FireKey, step: string, token: string): CronceError {
   const name = shellWord(schedule)
   const fire = nonce === '' ? new Date(dueAt).toISOString() : shellWord(nonce)

@@ -1,32 +1,35 @@
 import type { Instant } from '../../model/schedule.ts'
 import type { StartedRun } from '../../policy/decision.ts'
 
-/** A run that this instance has begun and not got rid of. */
+/** A run that this instance has started and not released. */
 export interface LocalRun {
   readonly started: StartedRun
   readonly instance: string
-  /** Not one of the jobs' runs: it takes none of their room. */
+  /** Not a run of a job: it takes no slot of the jobs. */
   readonly exclusive: ExclusiveKind | null
-  /** By the monotonic clock. */
+  /** Start time, by the monotonic clock. */
   readonly begunAt: number
-  /** When its handler was called, by the store's clock as far as this instance knows it. If the run was claimed ahead, not later than that. */
+  /**
+   * When its handler was called, by the store's clock as far as this instance knows it; for a run that was claimed ahead, at most
+   * its planned start.
+   */
   readonly calledAt: Instant | undefined
   readonly signal: AbortSignal
-  /** Why it is to end. The first reason counts. */
+  /** Why it must end. The first reason counts. */
   readonly abort: (reason: AbortReason, detail: string | null) => void
-  /** It is over for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
+  /** It has ended for the fleet, whatever its handler does: it ignored its signal, or was overtaken. */
   readonly giveUp: () => void
   /** Its handler has returned, thrown, or been given up. */
   readonly ended: boolean
   /** About to be settled, with or without its transaction: it must not be handed back. */
   settling: boolean
-  /** Steps that it has begun and not ended, by their names; made with the first. */
+  /** Steps that it has started and not ended, by name; created with the first step. */
   doing: Set<string> | null
-  /** Its transaction, once it has begun one: resolves when it is known how that ended. */
+  /** Its transaction, once it has one: resolves when the outcome is known. */
   transaction: Promise<void> | null
   /** That transaction has settled the fire. */
   committed: boolean
-  /** How long to park the run, if its work goes on elsewhere. */
+  /** How long to park the run, if its work continues elsewhere. */
   parkMs: number | null
 }
 
@@ -35,16 +38,16 @@ export type AbortReason = 'timeout' | 'cancelled-by-operator' | 'replaced' | 'st
 /** `section`: a caller's exclusive section, which ends by itself. `term`: of a leader, which ends when its instance stops. */
 export type ExclusiveKind = 'section' | 'term'
 
-/** What this instance is doing, by run. */
+/** The runs of this instance. */
 export interface RunTable {
   add(run: LocalRun): void
   remove(run: LocalRun): void
   find(schedule: string, token: string): LocalRun | undefined
   all(): readonly LocalRun[]
   readonly size: number
-  /** Of jobs. */
+  /** Number of runs of jobs. */
   readonly working: number
-  /** Resolves when there is none. */
+  /** Resolves when there are no runs. */
   empty(): Promise<void>
 }
 
@@ -90,7 +93,7 @@ export function runTable(): RunTable {
   }
 }
 
-/** What an event says of a run. */
+/** The fields of a run that an event contains. */
 export function aboutRun({ started }: LocalRun) {
   const { schedule, job, dueAt, nonce, token, attempt, instance } = started.record
   return { schedule, job, dueAt, nonce, token, attempt, instance }

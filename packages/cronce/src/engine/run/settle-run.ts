@@ -52,12 +52,15 @@ export function release<Tx>(core: Core<Tx>, run: ExecutedRun): void {
   run.end()
   core.runs.remove(run)
   core.known.released(run.started.record.schedule)
-  // Of a limit that was used up: schedules may wait for its place.
+  // A limit that was used up has a free slot: schedules may wait for it.
   const freesPlace = core.fullLimits.free(run.started.fire.run.slots ?? [])
   if (!run.isOnRecord || freesPlace || core.leftSome) core.claimAlarm.ring()
 }
 
-/** Candidates sleep until a term ends. Callers that wait for a lock or a key ask again by themselves: a wake-up only saves them time. */
+/**
+ * Candidates sleep until a term ends. Callers that wait for a lock or a key also ask by themselves; a wake-up only saves them
+ * time.
+ */
 function wakesWaiters(kind: ExclusiveKind | null, { freeWakes = false }: StoreInfo): boolean {
   return kind === 'term' || (kind === 'section' && freeWakes)
 }

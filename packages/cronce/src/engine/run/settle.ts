@@ -13,7 +13,10 @@ import { callStore, pauseAfter } from '../store-calls.ts'
 import { changeKnown } from './change-known.ts'
 import { type Suspect, setApart } from './unwritable.ts'
 
-/** Whether the run's end is on record as its own. `stale`: it was overtaken. `lost`: the engine stopped before the store answered. */
+/**
+ * Whether this instance recorded the end of the run. `stale`: it was overtaken. `lost`: the engine stopped before the store
+ * answered.
+ */
 export type Settled = 'settled' | 'stale' | 'lost'
 
 interface Item extends Suspect {
@@ -21,14 +24,14 @@ interface Item extends Suspect {
   readonly wake: boolean
   readonly onSettled: (result: Settled) => void
   isDone: boolean
-  /** The decision that was sent last. It may have been written, if only its answer was lost. */
+  /** The decision that was sent last. It may have been written, with only its answer lost. */
   sent: Decision | null
 }
 
 /** Settlements in one write: enough to share a commit, few enough to keep the event loop free. */
 const BATCH = 500
 
-/** The store may have forgotten a run that is to be settled. Whether it has must be known before anything is written. */
+/** The store may have lost a run that is to be settled. That must be known before anything is written. */
 const FORGOTTEN = new Error('The store went back in time.')
 
 /** The one place where outcomes leave this instance: in batches, repeated until they are acknowledged or fenced. */
@@ -101,7 +104,7 @@ export class Settler {
     }
   }
 
-  /** One for each schedule, since a decision is about a whole schedule; the others follow in the next batch. */
+  /** One per schedule, since a decision covers a whole schedule; the others follow in the next batch. */
   #takeBatch(): Map<string, Item> {
     const batch = new Map<string, Item>()
     const rest: Item[] = []
@@ -151,7 +154,7 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
     const left = await changeKnown(core, 'settle', unsent, decide, options, changed)
     await changeAsInstance(core, 'settle', [...sent, ...left], decide, options, changed)
   } finally {
-    // Also when the store failed half-way: the events of these are emitted, and must not be emitted again.
+    // Also when the store failed half-way: the events of these settlements are emitted, and must not be emitted again.
     for (const item of batch) if (changed.get(item.schedule)?.kind === 'applied') conclude(item, 'settled')
   }
   await core.parts.sync('settle:answered')
@@ -162,8 +165,8 @@ async function settleBatch(core: Core, items: ReadonlyMap<string, Item>): Promis
 }
 
 /**
- * Whether an earlier write of this settlement, whose answer was lost, was applied: then its events are emitted now. Only the record can
- * say whether this instance settled the run, or a peer that overtook it.
+ * Whether an earlier write of this settlement, whose answer was lost, was applied: then its events are emitted now. Only the
+ * record tells whether this instance settled the run, or a peer that overtook it.
  */
 async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const { schedule, sent } = item
@@ -173,7 +176,7 @@ async function wasSettled(core: Core, item: Item): Promise<boolean> {
   const wanted = sent.change.history.find(isOf)
   const fire = { schedule, ...(wanted ?? sent.change.state?.open.find(isOf)) }
   const found = await callStore(core, 'settle (look)', () => findRun(core.parts.store, fire, token))
-  // A parked run may have been called back before this look.
+  // A parked run may have been completed before this look.
   if (item.settlement.parkMs !== undefined && found?.instance === NOBODY) {
     item.sent = null
     core.applied(sent)

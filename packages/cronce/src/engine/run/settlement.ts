@@ -17,7 +17,7 @@ export type Ended =
   | typeof GAVE_UP
   | typeof NOT_STARTED
 
-/** What to record about a run whose handler ended so. */
+/** What to record for a run whose handler ended this way. */
 export function settlementOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {
   return withStart(run, endOf(core, run, ended))
 }
@@ -35,7 +35,7 @@ function endOf(core: Core, run: ExecutedRun, ended: Ended): Settlement {
   return failed(run, ended.kind === 'threw' ? ended.error : run.signal.reason)
 }
 
-/** The run goes back to the fleet. `not-started`: its handler was not called, so that costs no attempt. */
+/** The run goes back to the fleet. `not-started`: its handler was not called, so it costs no attempt. */
 export function handBack(token: string, started: 'started' | 'not-started'): Settlement {
   return { token, ending: ending('handed-back'), error: null, result: null, retryable: false, handBack: started }
 }
@@ -69,7 +69,7 @@ function failed({ started, aborted, retryable }: ExecutedRun, thrown: unknown): 
       return { ...failure, ending: ending('timeout', error.message), retryable: true }
     case 'cancelled-by-operator':
     case 'replaced':
-      // The request is in the schedule's state, and the decision about the settlement finds it there.
+      // The revocation is in the schedule's state, where the decision about the settlement finds it.
       return { ...failure, ending: ending('error', error.message), retryable: false }
     case undefined: {
       const end = endingOf(error)
@@ -96,7 +96,7 @@ function retryAfterOf(error: unknown): number | null {
     if (typeof retryAfterMs !== 'number' || !(retryAfterMs > 0)) return null
     return Math.min(LONGEST_RETRY_AFTER_MS, Math.ceil(retryAfterMs))
   } catch {
-    // A thrown proxy, or an object whose getters throw, asks for no pause that could be read.
+    // A thrown proxy, or an object whose getters throw, has no readable pause.
     return null
   }
 }

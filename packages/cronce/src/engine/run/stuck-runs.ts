@@ -2,15 +2,15 @@ import type { Core } from '../core.ts'
 import { aboutRun, type LocalRun } from './run-table.ts'
 
 /**
- * Tells of runs without a timeout that take suspiciously long, again and again while they do. One timer for all of them: most
- * runs end long before, and a timer of their own would cost more than they do. Until the engine stops. Never rejects.
+ * Reports runs without a timeout that take suspiciously long, repeatedly. One timer for all runs: most end long before, and a
+ * timer per run would cost more than they do. Until the engine stops. Never rejects.
  */
 export async function watchStuck(core: Core): Promise<void> {
   const { stuckMs } = core.settings
   const told = new WeakMap<LocalRun, number>()
   while (!core.stopped.aborted) {
     const now = core.parts.clock.mono()
-    // Whatever begins while we sleep is not stuck before that.
+    // A run that starts during the sleep is not stuck before the next check.
     let nextAt = now + stuckMs
     for (const run of core.runs.all()) {
       // A leader has nothing to finish.

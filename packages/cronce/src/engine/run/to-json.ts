@@ -6,16 +6,16 @@ export type JsonResult =
   | { readonly kind: 'json'; readonly json: Json }
   | { readonly kind: 'problem'; readonly problem: string }
 
-/** Like `toJson`, but refuses a value that JSON would change: code that reads it back would get something else. */
+/** Like `toJson`, but refuses a value that JSON would change: a reader would get a different value. */
 export function toExactJson(value: unknown, limit: number): JsonResult {
   const result = toJson(value, limit)
   if (result.kind === 'problem') return result
-  // After `toJson`, which has bounded the size and the depth, and read every property once.
+  // After `toJson`, which bounds size and depth and reads every property once.
   const change = value === undefined ? null : changeIn(value, 'the result')
   return change === null ? result : { kind: 'problem', problem: `JSON would change it: ${change}` }
 }
 
-/** What JSON changes first, in words. Properties that are undefined are left out, which readers do not notice. */
+/** The first thing that JSON changes, in words. Undefined properties are left out, which readers do not notice. */
 function changeIn(value: unknown, path: string): string | null {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
   if (typeof value === 'number') return changeInNumber(value, path)
@@ -36,7 +36,7 @@ function changeInNumber(value: number, path: string): string | null {
   return Number.isFinite(value) ? null : `${path} is ${value}`
 }
 
-/** A property that JSON leaves out without a word: one with a symbol as key, or one that an array has besides its items. */
+/** A property that JSON drops silently: one with a symbol as key, or an extra property of an array. */
 function droppedKey(value: object): string | symbol | undefined {
   const isEnumerable = (key: string | symbol): boolean => Object.prototype.propertyIsEnumerable.call(value, key)
   const symbol = Object.getOwnPropertySymbols(value).find(isEnumerable)
@@ -44,7 +44,7 @@ function droppedKey(value: object): string | symbol | undefined {
   return Object.keys(value).find((key) => String(Number(key) >>> 0) !== key)
 }
 
-/** Of any realm: its prototype is the root of a chain. */
+/** A plain object of any realm: its prototype is the root of a chain. */
 function isPlain(value: object): boolean {
   if ('toJSON' in value && typeof value.toJSON === 'function') return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -59,7 +59,7 @@ function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | nul
   return null
 }
 
-/** A value as it will be read back: what JSON makes of it, within a size and a depth. `undefined` is `null`. */
+/** A value as it will be read back from JSON, within a size and a depth. `undefined` becomes `null`. */
 export function toJson(value: unknown, limit: number): JsonResult {
   if (value === undefined || value === null) return { kind: 'json', json: null }
   try {

@@ -14,11 +14,11 @@ import type { LocalRun } from './run-table.ts'
 import { withStart } from './settlement.ts'
 import { toJson } from './to-json.ts'
 
-/** What is known of a transaction while it is under way. */
+/** State of a transaction under way. */
 interface Doing<Value> {
   settled: Decision | null
   value: Value | null
-  /** By the user's own work: rolled back for certain. */
+  /** Failed by the user's own work: rolled back for certain. */
   thrown: boolean
   /** The caller no longer waits for it. */
   over: boolean
@@ -81,19 +81,19 @@ async function commit<Tx, Value>(
 ): Promise<void> {
   const { schedule, token } = run.started.record
   await core.parts.sync('transaction:sent')
-  // The work takes as long as it takes; what the store does before and after has a deadline like every call.
+  // The work may take any time; the store's own calls before and after it have a deadline.
   const deadline = storeDeadline(core, 'a transaction')
   const answer = core.parts.store.transact<Value>({
     schedule,
     token,
     work(tx) {
-      // The transaction began after its caller gave up: it must not go on.
+      // The transaction began after its caller gave up: it must not continue.
       if (doing.over) throw new Error('This transaction was given up.')
       deadline.pause()
       return watched(work, tx, doing, deadline.resume)
     },
     settle(state, now, value) {
-      // A jump of the wall clock is not a reason to wait here: this transaction has read the run's state itself.
+      // A jump of the wall clock needs no wait here: this transaction has read the run's state itself.
       const isWanted = !doing.over && core.lease.trusted()
       const decision = isWanted
         ? settle(state, succeeded(run, value), core.context({ now, epoch: core.parts.store.info.epoch }))
@@ -128,7 +128,7 @@ function succeeded(run: LocalRun, value: unknown): Settlement {
   })
 }
 
-/** Synchronous work stays synchronous: some stores can't have it otherwise. */
+/** Synchronous work stays synchronous: some stores require it. */
 function watched<Tx, Value>(
   work: (tx: Tx) => Value | Promise<Value>,
   tx: Tx,

@@ -2,14 +2,14 @@ import { cut } from '../../model/limits.ts'
 import type { Settlement } from '../../policy/end/settle.ts'
 import { describeError } from '../describe-error.ts'
 
-/** What is known of an end that could not be written. */
+/** What is known about a settlement that could not be written. */
 export interface Suspect {
   readonly settlement: Settlement
-  /** The largest batch that it may be part of: smaller after each batch that could not be written. */
+  /** The largest batch it may be part of: smaller after each batch that failed. */
   most: number
-  /** How often it was refused although it was alone. */
+  /** How often it was refused on its own. */
   refusals: number
-  /** What is written instead of it: all but what others have made up. */
+  /** The replacement: everything except content from user code. */
   bare: Settlement | null
 }
 
@@ -32,19 +32,21 @@ export function setApart(left: readonly Suspect[], error: unknown): 'again' | 'a
   return 'at once'
 }
 
-/** Whether it would be the same for whatever else is written. Errors of stores have a code, and but for two it says so. */
+/** Whether any other write would fail the same way. Errors of stores have a code, and all but two say so. */
 function isOfStore(error: unknown): boolean {
   if (isOfLanguage(error)) return false
   const { code } = describeError(error)
   return code !== null && code !== 'STORE_FAILED' && code !== 'STORE_REFUSED'
 }
 
-/** Whether it says that what was to be written can't be, now or ever. */
+/** Whether the error says that this content can never be written. */
 function isRefusal(error: unknown): boolean {
   return isOfLanguage(error) || describeError(error).code === 'STORE_REFUSED'
 }
 
-/** Thrown before anything was sent. Errors with a cause wrap another problem: fetch throws a TypeError when there is no server. */
+/**
+ * Thrown before anything was sent. Errors with a cause wrap another problem: fetch throws a TypeError when there is no server.
+ */
 function isOfLanguage(error: unknown): boolean {
   return (error instanceof RangeError || error instanceof TypeError) && error.cause === undefined
 }

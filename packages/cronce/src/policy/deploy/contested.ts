@@ -19,7 +19,7 @@ export function contestedSchedules(
     if (instance.deployment === newest.id) continue
     const declared = findDeployment(app, instance.deployment)?.declares ?? []
     for (const schedule of instance.jobs) {
-      // An instance has jobs under more names than it has schedules.
+      // An instance has more job names than schedules.
       if (kept.has(schedule) || hasSchedule(newest, schedule) || !declared.includes(schedule)) continue
       contested.set(schedule, [...(contested.get(schedule) ?? []), instance])
     }

@@ -126,7 +126,7 @@ export function announceRetirements(app: AppRecord, schedules: readonly string[]
   return { ...app, version: app.version + 1, retired, announced: (app.announced ?? 0) + 1 }
 }
 
-/** Forget the schedules of hosts that are gone: a host that comes back declares its own again. */
+/** Drop the schedules of hosts that are gone: a host that comes back declares its own again. */
 export function withoutHosts(app: AppRecord, schedules: ReadonlySet<string>): AppRecord {
   const deployments = app.deployments.map((known) => {
     const declares = known.declares.filter((name) => !schedules.has(name))
@@ -149,7 +149,9 @@ export function markTidied(app: AppRecord, number: number | null, cleared: Reado
   return { ...others, version: app.version + 1, deployments: next, tidiedFor: number }
 }
 
-/** Links that do not count, because of declarations that the record forgets, must not count afterwards. Live processes keep theirs. */
+/**
+ * Links that do not count, because of declarations that the record drops, must not count afterwards. Live processes keep theirs.
+ */
 function withoutVoidLinks(app: AppRecord): AppRecord {
   const names = namesOfJobs(app)
   const counted = (links: readonly Rename[]): readonly Rename[] =>
@@ -160,14 +162,14 @@ function withoutVoidLinks(app: AppRecord): AppRecord {
   return { ...app, deployments, ...(app.renames === undefined ? {} : { renames: counted(app.renames) }) }
 }
 
-/** Replace what this process was refused. `null`: the record says so already. */
+/** Replace the refusals of this process. `null`: the record has them already. */
 export function recordRefusals(
   app: AppRecord,
   instance: string,
   refused: readonly RefusedDeclaration[],
 ): AppRecord | null {
   const others = app.refused.filter((entry) => entry.instance !== instance)
-  // What has no room waits until the entries of others go: if each process took their places, all would write for ever.
+  // Refusals without room wait until entries of other processes go: if each process took their places, all would write forever.
   const next = [...others, ...refused].slice(0, Math.max(MAX_REFUSED, others.length))
   const key = (entries: readonly RefusedDeclaration[]): string =>
     entries
@@ -248,7 +250,7 @@ function isRollback(app: AppRecord, { goneAt, lost, number }: DeploymentRecord, 
   return !app.deployments.some((other) => other.number > number && live.has(other.id))
 }
 
-/** Both, without repetitions. */
+/** The union, without duplicates. */
 function withRenames(
   known: readonly Rename[] = [],
   more: readonly Rename[] = [],

@@ -58,7 +58,7 @@ function ignoredLinks(app: AppRecord): ReadonlyMap<Rename, string> {
   return ignored
 }
 
-/** Of these declared names, the one whose job was `was` before the link was made. */
+/** Of these declared names, the one whose job had the name `was` before the link was made. */
 function olderJob(
   { deployments }: AppRecord,
   { was, id }: Rename,
@@ -94,8 +94,8 @@ export function otherNamesOf(app: AppRecord, name: string): readonly string[] {
 }
 
 /**
- * The schedule that holds the job now: of all its names the active one, otherwise the one that was retired last. What it has not planned
- * is what the job has not planned.
+ * The schedule that holds the job now: of all its names the active one, otherwise the one that was retired last. Instants that it
+ * has not planned are those that the job has not planned.
  */
 export function holderOf(states: readonly ScheduleState[]): ScheduleState | undefined {
   const heldTo = ({ retiredAt }: ScheduleState): number => retiredAt ?? Number.POSITIVE_INFINITY

@@ -28,8 +28,9 @@ export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'n
 type Beside = Pick<ScheduleState, 'id' | 'definition' | 'createdAt' | 'retirements'>
 
 /**
- * Stop a schedule whose job left the code: nothing more is planned, what runs goes on, what waits is frozen, so that a mistake can be
- * undone; under `renamedTo`, what waits still runs. `null`: it belongs to another app or a client, or is retired already.
+ * Stop a schedule whose job left the code: nothing more is planned, open runs continue, waiting fires are frozen, so that a
+ * mistake can be undone; with `renamedTo`, waiting fires still run. `null`: it belongs to another app or a client, or is retired
+ * already.
  */
 export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
   const { source } = state
@@ -38,10 +39,10 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   const isReadable = [state, by.beside].every((one) => one === undefined || canRead(one.definition))
   // What a pause has held back runs under no name.
   const beside = isReadable && state.pause === null ? by.beside : undefined
-  // More instants than one step settles: the caller goes on.
+  // More instants than one step plans: the caller repeats it.
   if (by.leavesDue !== true && !settleOwn(draft, beside)) return finish(draft)
   const { cause, deployment, number, renamedTo } = by
-  // What it leaves to another name is no longer its own.
+  // Instants that are left to another name no longer belong to this one.
   const isLeft = by.leavesDue === true || beside !== undefined
   const from = isLeft ? Math.min(context.now, markOf(draft.state)) : context.now
   if (beside !== undefined) leaveTo(draft, beside)
@@ -72,7 +73,8 @@ function leaveTo(draft: Draft, { id, definition, createdAt, retirements = [] }: 
 }
 
 /**
- * Record what a renamed schedule has not planned, since no other name will: the job goes on with other instants. `null`: nothing is left.
+ * Record the unplanned instants of a renamed schedule, since no other name will: the job continues with other instants. `null`:
+ * nothing is left.
  */
 export function settleHeld(state: ScheduleState, context: Context): Decision | null {
   if (state.retiredAt === null || !canRead(state.definition)) return null

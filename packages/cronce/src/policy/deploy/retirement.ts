@@ -29,7 +29,7 @@ export interface Observation {
 
 export type Verdict =
   | { readonly kind: 'keep' }
-  /** It stays for now: the answer may be another one later, without any change of the record. */
+  /** It stays for now: the answer may change later, without any change of the record. */
   | { readonly kind: 'wait' }
   /** The newest deployment does not declare it, but these older live processes do. */
   | { readonly kind: 'contested'; readonly newest: DeploymentRecord; readonly by: readonly DeclaringInstance[] }

@@ -7,7 +7,7 @@ import { aboutRun, type RunningFire } from '../records.ts'
 import { deadlineOf } from './retry.ts'
 import { waitAgain } from './settle.ts'
 
-/** The instance of a run is dead, for certain: end the run, and run its fire again if the policy lets it. */
+/** The instance of a run is certainly dead: end the run, and run its fire again if the policy allows it. */
 export function recover(state: ScheduleState, token: string, context: Context): Decision | Stale {
   const draft = begin(state, context)
   const fire = findRunning(draft, token)

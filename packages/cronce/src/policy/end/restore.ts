@@ -9,22 +9,22 @@ import { covers } from '../ledger.ts'
 import { canRead, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isClaimedAhead } from './claimed-ahead.ts'
 
-/** What an instance knows of a fire of which a run started or ended lately: as it was when that was acknowledged. */
+/** What an instance knows about a fire of which a run started or ended recently: its state when that was acknowledged. */
 export interface KnownFire {
   readonly fire: FireKey
-  /** Of the last such run: every run of the fire that is newer started without this one being known, or after it had ended. */
+  /** Token of the last such run: every newer run of the fire started without knowledge of this one, or after it had ended. */
   readonly token: string
   /** `null`: it has ended. */
   readonly open: OpenFire | null
-  /** The lines of its history that are known, by number. */
+  /** The known lines of its history, by number. */
   readonly history: readonly HistoryRecord[]
-  /** The run is open elsewhere: how it ended since is known there. */
+  /** The run is open on another instance, which knows how it ended since. */
   readonly isElsewhere: boolean
 }
 
-/** What the store has of it, in the state that is decided on. */
+/** What the store has about the fire, in the state that is decided on. */
 export interface StoredFire {
-  /** That of its instant; may be a range. */
+  /** The record of its instant; may be a range. */
   readonly records: readonly FireRecord[]
   readonly runs: readonly RunRecord[]
 }
@@ -33,13 +33,13 @@ export interface Restoration {
   /** `null`: nothing is to be written. */
   readonly decision: Decision | null
   readonly restored: readonly KnownFire[]
-  /** A peer began them again, or their records differ: nothing is written about them. */
+  /** Fires that a peer started again, or whose records differ: nothing is written about them. */
   readonly doubtful: readonly KnownFire[]
 }
 
 type Verdict = 'same' | 'restored' | 'doubtful'
 
-/** Whether the store has all that is known, so that no more needs to be read about it. `stored`: its runs of these tokens. */
+/** Whether the store has everything that is known, so that no more needs to be read. `stored`: its runs with these tokens. */
 export function isIntact(known: KnownFire, stored: readonly RunRecord[]): boolean {
   return stored.some(({ token }) => token === known.token) && runsOf(known).every((run) => isSame(run, stored))
 }
@@ -51,25 +51,25 @@ interface KnownRun {
   readonly endedAt: Instant | null
 }
 
-/** Those that ended, and the one that is open here. */
+/** The runs that ended, and the one that is open here. */
 function runsOf({ open, history, isElsewhere }: KnownFire): readonly KnownRun[] {
   const ended = history.flatMap(({ run, endedAt }) => (run === null ? [] : [{ ...run, endedAt }]))
   if (open === null || !isRunning(open) || isElsewhere) return ended
   return [...ended, { ...open.run, endedAt: null }]
 }
 
-/** How an open run ended since is not known here. Of two instances that ended it, one after the other, the first was right. */
+/** How an open run ended since is not known here. Of two instances that ended it, the first was right. */
 function isSame(known: KnownRun, stored: readonly RunRecord[]): boolean {
   const run = stored.find(({ token }) => token === known.token)
-  // That it was parked was lost: its instance would be asked for a run that it no longer executes.
+  // The store lost that the run was parked: its instance would be asked for a run that it no longer executes.
   if (known.endedAt === null && known.instance === NOBODY && run?.endedAt === null) return run.instance === NOBODY
   if (run === undefined || known.endedAt === null) return run !== undefined
   return run.endedAt !== null && run.endedAt <= known.endedAt
 }
 
 /**
- * A store that went back in time: put back what is known of these fires and what the store has forgotten. All of it was decided
- * and acknowledged before, so nothing is decided anew and no event is emitted twice. Counters only grow.
+ * Restores what the store has lost about these fires after it went back in time. All of it was decided and acknowledged before,
+ * so nothing is decided again and no event is emitted twice. Counters only grow.
  */
 export function restore(
   state: ScheduleState,
@@ -96,9 +96,10 @@ function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdic
   const run = stored.runs.find((one) => one.token === token)
   const isWaiting = draft.open.some((fire) => keyOf(fire) === keyOf(known.fire) && fire.run === null)
   const isLatest = run !== undefined && runsOf(known).every((one) => one.token !== token || isSame(one, stored.runs))
-  // What came before it may be missing all the same.
+  // Earlier records may still be missing.
   if (isLatest) return putRuns(draft, known, stored)
-  // Another instance has ended the run meanwhile, taking its instance for dead: if it is not run again yet, it need not be.
+  // Another instance has ended the run meanwhile, assuming that its instance was dead: if the fire has not run again yet, it need
+  // not.
   if (run !== undefined && run.ending !== null && !(open === null && isWaiting)) return 'same'
   const record = stored.records.find((one) => keyOf(one) === keyOf(known.fire))
   if (record === undefined && stored.records.some((one) => isAbout(one, known.fire))) return 'doubtful'
@@ -112,12 +113,12 @@ function restoreFire(draft: Draft, known: KnownFire, stored: StoredFire): Verdic
   return 'restored'
 }
 
-/** The fire as it is known: its round, its attempts, its kind. */
+/** The fire as known here: its round, its attempts, its kind. */
 function lastOf({ open, history }: KnownFire): Pick<OpenFire, 'round' | 'attempt' | 'kind'> {
   return open ?? history.at(-1)!
 }
 
-/** Whether this later run is what was to follow: the next attempt after one that had ended, or another round. */
+/** Whether this later run is the expected successor: the next attempt after an ended run, or another round. */
 function isFollowing(known: KnownFire, run: RunRecord): boolean {
   const { open, isElsewhere } = known
   if (run.round > lastOf(known).round) return true
@@ -126,7 +127,9 @@ function isFollowing(known: KnownFire, run: RunRecord): boolean {
   return mayHaveEnded && run.attempt > open.attempt
 }
 
-/** Whether an older run that is not known here has done the same, or ended the fire: taken for dead, and back since. */
+/**
+ * Whether an older run that is unknown here has done the same, or ended the fire: its instance was declared dead, and is back.
+ */
 function isRivalled(draft: Draft, known: KnownFire, record: FireRecord | undefined, stored: StoredFire): boolean {
   const { attempt, round } = lastOf(known)
   if (record !== undefined && record.ending !== null && record.round === round && record.attempt > 0) return true
@@ -137,7 +140,10 @@ function isRivalled(draft: Draft, known: KnownFire, record: FireRecord | undefin
   })
 }
 
-/** It was claimed ahead and never started: a later first run of the same fire is known, and the store has lost that it was put back. */
+/**
+ * It was claimed ahead and never started: a later first run of the same fire is known, and the store has lost that the claim was
+ * undone.
+ */
 function isUnstarted(draft: Draft, known: KnownFire, run: RunRecord): boolean {
   if (run.ending !== null || lastOf(known).attempt !== run.attempt || !isNewerToken(known.token, run.token))
     return false
@@ -148,7 +154,7 @@ function isAbout(record: FireRecord, { dueAt, nonce }: FireKey): boolean {
   return record.nonce === '' && nonce === '' && covers(record, dueAt)
 }
 
-/** Runs that are missing, or were ended otherwise, are written as they were. None of these lines ends the fire: see `endKnown`. */
+/** Missing runs, and runs with another outcome, are written as they were. None of these lines ends the fire: see `endKnown`. */
 function putRuns(draft: Draft, known: KnownFire, stored: StoredFire): Verdict {
   let verdict: Verdict = 'same'
   for (const run of runsOf(known)) {
@@ -162,15 +168,15 @@ function putRuns(draft: Draft, known: KnownFire, stored: StoredFire): Verdict {
   return verdict
 }
 
-/** In the place of the line that the store has of this run, or behind all others. */
+/** Replaces the store's line about this run, or is appended. */
 function putLine(draft: Draft, line: HistoryRecord, number: number | null): void {
   if (number === null) append(draft, line)
   else rewrite(draft, { ...line, number })
 }
 
 /**
- * An earlier run of the fire, whose end was lost as well: its instance knows how it ended, if that lives. Whatever is written
- * about it meanwhile, it was over before the next one started.
+ * An earlier run of the fire, whose end was lost as well: its instance, if it lives, knows how it ended. It certainly ended
+ * before the next one started.
  */
 function endOthers(draft: Draft, known: KnownFire, stored: StoredFire): void {
   const lost = ending('crashed', 'how it ended was lost by the store')
@@ -211,7 +217,7 @@ function passOver(draft: Draft, known: KnownFire): void {
   if (canRead(definition)) set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
 }
 
-/** What the store has of the fire is not its last word. */
+/** The store's record of the fire is not final. */
 function makeRoom(draft: Draft, fire: FireKey, record: FireRecord | undefined): void {
   draft.open = draft.open.filter((one) => keyOf(one) !== keyOf(fire))
   set(draft, {})
@@ -219,7 +225,7 @@ function makeRoom(draft: Draft, fire: FireKey, record: FireRecord | undefined): 
   else if (record.ending !== null) draft.reopens.push(fire)
 }
 
-/** The line that ends the fire: that of its last run, which `putRuns` has just written, or one of its own. */
+/** The line that ends the fire: that of its last run, which `putRuns` has just written, or a separate one. */
 function endKnown(draft: Draft, { history }: KnownFire): void {
   const last = history.at(-1)
   if (last === undefined || !last.isFinal) return

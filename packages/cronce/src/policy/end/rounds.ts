@@ -13,25 +13,25 @@ export interface RoundWish {
 }
 
 /**
- * Open another round of a fire that has ended. Taken out of a range, the instant gets a record of its own, and the range is
- * split around it. Answers what is left of the range.
+ * Open another round of an ended fire. An instant inside a range gets its own record, and the range is split around it. Returns
+ * the rest of the range.
  */
 export function openRound(draft: Draft, record: FireRecord, wanted: RoundWish): readonly FireRecord[] {
   const { schedule, dueAt, nonce, range } = record
   const { before, after } = splitRange(record, wanted.dueAt)
   const left: FireRecord[] = []
-  // What this draft has split off itself is not in the store yet: `reopens` would not find it.
+  // Parts that this draft has split off are not in the store yet: `reopens` would not find them.
   const isOwn = [...draft.history, ...draft.rewrites].some(({ number }) => number === record.number)
   if (range === null && !isOwn) draft.reopens.push({ schedule, dueAt, nonce })
   else rewrite(draft, before === null ? { ...lineOf(record), range: null, isFinal: false } : lineOf(before))
   if (before !== null) left.push(before)
   if (after !== null) {
-    // A line of its own; it goes when the range it was part of would have gone.
+    // A separate line, which expires when its range would have expired.
     draft.creates.push({ schedule, dueAt: after.dueAt, nonce })
     append(draft, lineOf(after))
     left.push({ ...after, number: draft.state.ended })
   }
-  // The key of the range is that of its first instant: if that is the one wanted, its key is on record.
+  // The key of a range is that of its first instant: if that one is wanted, its key is already on record.
   openFire(draft, roundOf(draft, record, wanted), wanted.dueAt !== dueAt)
   return left
 }

@@ -9,10 +9,10 @@ import { aboutRun, type RunningFire } from '../records.ts'
 import { isClaimedAhead, putBack, withStart } from './claimed-ahead.ts'
 import { backoffMs, deadlineOf } from './retry.ts'
 
-/** What a run came to. */
+/** How a run ended. */
 export interface Settlement {
   readonly token: string
-  /** Of no meaning when the run is handed back. */
+  /** Ignored when the run is handed back. */
   readonly ending: Ending
   readonly error: ErrorRecord | null
   readonly result: Json
@@ -23,7 +23,7 @@ export interface Settlement {
   readonly parkMs?: number
   /** When the handler was called, if the run was claimed ahead: the state only has the planned start. */
   readonly startedAt?: Instant
-  /** Its instance gives it back, and whether the handler had begun. */
+  /** Its instance hands it back; tells whether the handler had started. */
   readonly handBack: 'started' | 'not-started' | null
 }
 
@@ -42,7 +42,7 @@ export function settle(state: ScheduleState, settlement: Settlement, context: Co
 function settleRun(draft: Draft, fire: RunningFire, settlement: Settlement): void {
   const { ending: end, error, result } = settlement
   const wish = fire.run.cancel
-  // It was asked to end and did, however it says so; but what it finished is finished.
+  // The run was asked to end and did, so it is cancelled, whatever it reports; but a success stays a success.
   if (wish !== null && (end.outcome !== 'succeeded' || settlement.parkMs !== undefined)) {
     const cancelled = cancelEnding(wish)
     endRun(draft, fire, cancelled, { error, result })
@@ -69,7 +69,7 @@ export function failParked(draft: Draft, fire: RunningFire): void {
   failFire(draft, fire, end, { retryable: true })
 }
 
-/** A run of the fire has failed and ended: the fire waits for another one, or ends. */
+/** A run of the fire has failed: the fire waits for another attempt, or ends. */
 function failFire(
   draft: Draft,
   fire: RunningFire,
@@ -96,7 +96,7 @@ export function waitAgain(
   patch: { readonly readyAt: Instant; readonly failures?: number; readonly crashes?: number },
   { reason }: Ending,
 ): void {
-  // By a clock that went back it would begin before its instant.
+  // With a clock that went back it would start before its due time.
   const readyAt = Math.max(patch.readyAt, fire.dueAt)
   const giveUp = {
     at: deadlineOf(fire, policyOfFire(draft, fire)),

@@ -47,7 +47,7 @@ export function cancelFire(
   return finish(draft)
 }
 
-/** What stands on record about who wanted it. */
+/** The recorded author and note of the request. */
 export function detailOf({ author, note }: CancelWish): string | null {
   if (author === null) return note
   return note === null ? `by ${author}` : `by ${author}: ${note}`

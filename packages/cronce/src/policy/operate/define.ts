@@ -27,7 +27,7 @@ export const RECORD_UNREAD = 'RECORD_UNREAD'
 export interface DefineWish {
   readonly definition: Definition
   readonly source: Source
-  /** Of the deployment that declares it; without one the numbers alone decide. */
+  /** Standing of the deployment that declares it; without one, only the numbers decide. */
   readonly standing?: Standing | undefined
   /** The schedule of another name that holds the job: this one takes over from it if it is retired, and waits while it is active. */
   readonly holder?: ScheduleState | undefined
@@ -49,7 +49,7 @@ export interface Standing {
   readonly takesFrom?: string | undefined
 }
 
-/** Make a schedule what code or a client declares. `null`: it is that already. */
+/** Apply a declaration of code or of a client. `null`: the schedule is as declared already. */
 export function define(
   state: ScheduleState | null,
   id: string,
@@ -133,8 +133,8 @@ const NOTHING_CARRIED = {
 }
 
 /**
- * From where a new rule has instants. Code that names one instant may be deployed after it: then the misfire policy decides, so that
- * the instant is on record.
+ * The start of a new rule. Code with one instant may be deployed after it: then the misfire policy decides, so that the instant
+ * is on record.
  */
 function planFrom({ definition: { trigger }, source }: DefineWish, from: Instant): Instant {
   return source.kind === 'code' && trigger?.kind === 'at' ? Math.min(trigger.at, from) : from
@@ -177,7 +177,7 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
   return finish(draft)
 }
 
-/** What a retired schedule had not planned when it was renamed belongs to the holder. */
+/** Instants that a retired schedule had not planned when it was renamed belong to the holder. */
 function settleRetirement(draft: Draft, isMoved: boolean, isContinued: boolean): void {
   const { state } = draft
   if (isContinued && isMoved) settleRetired(draft, null)
@@ -192,12 +192,12 @@ function refuseBehind(id: string): Refusal {
   }
 }
 
-/** Where the new rule begins. What the old rule has gone past is on record, or was no instant. */
+/** The start of the new rule. Everything that the old rule has passed is on record, or was not an instant. */
 function markAfter(draft: Draft, wanted: DefineWish, isMoved: boolean): Instant {
   const { now } = draft.context
   const mark = markOf(draft.state)
   const from = planFrom(wanted, now + 1)
-  // The same rule has planned what is behind its mark; what it had not planned when it was renamed belongs to another name.
+  // The same rule has planned everything behind its mark; what it had not planned when it was renamed belongs to another name.
   if (!isMoved && (from <= mark || isRenamed(draft.state))) return Math.max(mark, now)
   if (from > mark) return from - 1
   return from > now ? now : markBefore(draft, from, wanted.onRecord ?? [])
@@ -209,7 +209,7 @@ function markBefore(draft: Draft, at: Instant, onRecord: readonly FireRecord[]):
   const isPlanned = [...onRecord, ...history].some((record) => record.nonce === '' && covers(record, at))
   if (isPlanned || creates.some(({ dueAt, nonce }) => nonce === '' && dueAt === at)) return context.now
   if (at >= keptSince(state, context.now)) return at - 1
-  // It may have run, and its record may have been deleted since: to plan it could repeat it.
+  // It may have run, and its record may have been deleted since: planning it could repeat it.
   missInstant(draft, at)
   return context.now
 }
@@ -228,7 +228,7 @@ function unread(id: string): Refusal {
   }
 }
 
-/** Go on where the holder of the job stopped. */
+/** Continue where the holder of the job stopped. */
 function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Instant {
   const { now } = draft.context
   const { plannedTo, ...carried } = continueJob(holder, draft.state, { now, goesOn: goesOn(holder, wanted) })
@@ -273,7 +273,7 @@ function comeBack(draft: Draft, retiredAt: Instant, holder: ScheduleState | unde
   const { now } = draft.context
   const ended = (stretch: Retirement): Retirement => {
     if (holder === undefined) return { ...stretch, to: now }
-    // What the holder has not planned is planned here.
+    // Instants that the holder has not planned are planned here.
     const to = Math.max(stretch.from, Math.min(now, markOf(draft.state)))
     return { ...stretch, to, renamedTo: holder.id }
   }
@@ -284,15 +284,15 @@ function comeBack(draft: Draft, retiredAt: Instant, holder: ScheduleState | unde
 }
 
 /**
- * Record the instants before `end` (`null`: up to now) that were not planned. Bounded: what is beyond a million instants is on record as
- * the stretch of the retirement alone.
+ * Record the unplanned instants before `end` (`null`: up to now). Bounded: beyond a million instants only the period of the
+ * retirement is on record.
  */
 function settleRetired(draft: Draft, end: Instant | null): void {
   let hasMore = canRead(draft.state.definition)
   for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft, end)
 }
 
-/** What waits is not run any more. */
+/** Waiting fires do not run any more. */
 export function endWaiting(draft: Draft): void {
   for (const fire of draft.open.filter((open) => !isRunning(open))) endFire(draft, fire, ending('retired'))
   set(draft, { backfills: [] })
@@ -300,11 +300,11 @@ export function endWaiting(draft: Draft): void {
 
 function settleOldRule(draft: Draft, isMoved: boolean): boolean {
   const { pause } = draft.state
-  // The stretch of the pause stays as it is while the instants do; else it is settled as the pause would end by itself.
+  // The pause keeps its stretch as long as the instants do not change; otherwise it is settled as if the pause ended by itself.
   return isMoved && pause !== null ? settleUpToNow(draft, pause.missed) : planUpToNow(draft)
 }
 
-/** What is open keeps what it was planned with. */
+/** Open fires keep the definition that they were planned with. */
 function keepOwn(draft: Draft, old: Definition, wanted: Definition): void {
   if (old.tenant !== wanted.tenant) {
     draft.open = draft.open.map((fire) => (fire.tenant === undefined ? { ...fire, tenant: old.tenant } : fire))
@@ -314,7 +314,7 @@ function keepOwn(draft: Draft, old: Definition, wanted: Definition): void {
   draft.open = draft.open.map((fire) => (fire.own === null ? { ...fire, own } : fire))
 }
 
-/** Records written under a shorter retention go earlier than the new one says. */
+/** Records written under a shorter retention expire earlier than the new one says. */
 function trimmedAfter(state: ScheduleState, wanted: Definition, now: Instant): Instant | null {
   const isLonger = shortestKeepMs(policyOf(wanted.policy)) > shortestKeepMs(policyOf(state.definition.policy))
   return isLonger ? Math.max(state.trimmedBefore ?? now, now) : state.trimmedBefore
@@ -380,7 +380,10 @@ function namedOtherwiseBy({ standing, otherNames = [] }: DefineWish): Deployment
   return highestOf(names.flatMap((name) => outrankedBy(app, deployment, name) ?? []))
 }
 
-/** Of one number the first definition stands; a lower one counts when every higher-numbered deployment that declares it is lost. */
+/**
+ * With equal numbers the first definition stands; a lower one counts when every higher-numbered deployment that declares it is
+ * lost.
+ */
 function refuseRank(
   { id, source, definition }: ScheduleState,
   wanted: DefineWish,
@@ -399,7 +402,7 @@ function refuseRank(
 }
 
 /**
- * Who may bring a retired schedule back, unless a newer deployment has its job under another name: the deployment that retired it,
+ * Which deployment may bring a retired schedule back, unless a newer one has its job under another name: the one that retired it,
  * the newest one, and one without an id. After an absence, any that the newest one with an id does not overrule.
  */
 function refuseReturn(

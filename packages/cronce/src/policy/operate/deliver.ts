@@ -18,7 +18,7 @@ import { refuseFull, refuseOld, refuseRetired } from '../refusals.ts'
 export const AHEAD_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** The schedule has a trigger and comes to this instant by itself, then. */
+/** The schedule has a trigger and reaches this instant by itself. */
 export interface ByItself {
   readonly readyAt: Instant
 }
@@ -46,7 +46,7 @@ export function deliver(state: ScheduleState, dueAt: Instant, context: Context):
   // Lateness counts from when it was due, not from when it was delivered.
   const planned = newFire({ dueAt, readyAt: dueAt, plannedAt: context.now, kind: 'scheduled' })
   const fire: OpenFire = { ...planned, wait: { cause: 'asked' } }
-  // An operator's word stands, also where its record is gone.
+  // An operator's decision stands, even if its record is gone.
   const end = isSkipped ? ending('skipped-by-operator') : openDelivered(draft, fire)
   if (end !== null) endUnrun(draft, recordOf(draft, fire), end)
   return finish(draft)
@@ -57,7 +57,7 @@ function isSettledIn(draft: Draft, dueAt: Instant): boolean {
   return isOpen || draft.history.some((line) => line.nonce === '' && covers(line, dueAt))
 }
 
-/** The schedule has planned all its fires, and the instant lies behind the last one. */
+/** The schedule has planned all its fires, and the instant is after the last one. */
 function refuseEnded(state: ScheduleState, dueAt: Instant): Refusal | null {
   const isOver = state.definition.trigger !== null && state.nextAt === null && dueAt > markOf(state)
   if (!isOver) return null
@@ -65,7 +65,9 @@ function refuseEnded(state: ScheduleState, dueAt: Instant): Refusal | null {
   return { refused: 'INSTANT_UNKNOWN', message, hint: 'Look at its limit and its end.' }
 }
 
-/** Misfire and overlap judge it now, and misfire never again. During a pause it is skipped: it will not be delivered a second time. */
+/**
+ * Misfire and overlap decide now, and misfire never again. During a pause it is skipped: it will not be delivered a second time.
+ */
 function openDelivered(draft: Draft, fire: OpenFire): Ending | null {
   const { state, context } = draft
   if (state.pause !== null) return ending('paused')
@@ -89,7 +91,7 @@ function refuse(state: ScheduleState, dueAt: Instant, now: Instant): Refusal | n
     return { refused: 'FIRE_EARLY', message, hint: 'Deliver it when it is due.' }
   }
   const { windowMs } = policyOf(definition.policy).misfire
-  // An earlier schedule of this name may have kept its records for a shorter time; but for a day they all do.
+  // An earlier schedule of this name may have kept its records for a shorter time, but at least for a day.
   const sinceMs = dueAt < state.createdAt ? Math.min(windowMs, DAY_MS) : windowMs
   return dueAt >= Math.max(keptSince(state, now), now - sinceMs) ? null : refuseOld(dueAt)
 }

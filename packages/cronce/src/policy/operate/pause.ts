@@ -5,7 +5,7 @@ import { pauseFires } from '../fires.ts'
 import { resumeStep } from '../plan/resume-step.ts'
 import { planUpToNow } from '../plan/up-to-now.ts'
 
-/** Who wanted it, and why. */
+/** The author and the note. */
 export interface Author {
   readonly author: string | null
   readonly note: string | null
@@ -16,10 +16,13 @@ export interface PauseWish extends Author {
   readonly missed: MissedChoice
 }
 
-/** Freeze a schedule: what waits and what comes. What was due before is planned first; pausing again replaces the wish. */
+/**
+ * Pause a schedule: waiting and future fires are frozen. What was due before is planned first; pausing again replaces the
+ * request.
+ */
 export function pause(state: ScheduleState, wanted: PauseWish, context: Context): Decision {
   const draft = begin(state, context)
-  // Should more be due than can be planned at once, the rest falls into the pause, and is on record when that ends.
+  // If more is due than can be planned at once, the rest falls into the pause, and is recorded when it ends.
   planUpToNow(draft)
   pauseFires(draft, { at: draft.state.pause?.at ?? context.now, ...wanted })
   return finish(draft)

@@ -11,14 +11,14 @@ import { seriesOf } from '../plan/series.ts'
 import { refuseFull, refuseRetired } from '../refusals.ts'
 
 export interface RetryWish {
-  /** Also if it succeeded, or must not start twice and has started. */
+  /** Also if it succeeded, or has started and must not start twice. */
   readonly force: boolean
   readonly asked?: Asked | undefined
-  /** The instant wanted, which may lie inside the record's range. */
+  /** The wanted instant, which may be inside the record's range. */
   readonly dueAt: Instant
 }
 
-/** An operator wants a fire that has ended to be run again: another round of the same fire. */
+/** An operator retries an ended fire: another round of the same fire. */
 export function retryFire(
   state: ScheduleState,
   record: FireRecord,
@@ -28,7 +28,7 @@ export function retryFire(
   const refusal = refuse(state, record, dueAt, context.now) ?? (force ? null : refuseRepeat(state, record))
   if (refusal !== null) return refusal
   const draft = begin(state, context)
-  // Skipped ahead of time, its time is still to come.
+  // Skipped ahead of time, and not due yet.
   const isAhead = record.nonce === '' && dueAt > context.now
   const readyAt = isAhead ? seriesOf(state.id, state.definition).readyAt(dueAt) : Math.max(context.now, dueAt)
   openRound(draft, record, { dueAt, kind: record.kind, readyAt, asked })

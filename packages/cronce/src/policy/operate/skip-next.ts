@@ -9,7 +9,7 @@ import { recordOf } from '../records.ts'
 import { refuseRetired } from '../refusals.ts'
 import { type CancelWish, detailOf } from './cancel.ts'
 
-/** Leave out the next instant: the one that the operator saw, or none. */
+/** Skip the next instant, but only if it is the one that the operator saw. */
 export function skipNext(
   state: ScheduleState,
   dueAt: Instant,

@@ -18,13 +18,16 @@ export interface TriggerWish {
   readonly asked?: Asked | undefined
 }
 
-/** The open fire that an earlier trigger with this dedupe key made. Ask before `triggerNow`, which would replace it under `replace`. */
+/**
+ * The open fire that an earlier trigger with this dedupe key created. Ask before `triggerNow`, which would replace it under
+ * `replace`.
+ */
 export function findTriggered(state: ScheduleState, nonce: string, context: Context): FireRecord | null {
   const known = state.open.find((fire) => fire.nonce === nonce)
   return known === undefined ? null : recordOf(begin(state, context), known)
 }
 
-/** A fire by hand: now, beside the series, and also while the schedule is paused. */
+/** A manual fire: now, in addition to the due times, even while the schedule is paused. */
 export function triggerNow(state: ScheduleState, wanted: TriggerWish, context: Context): Decision | Refusal {
   if (state.retiredAt !== null) return refuseRetired(state)
   if (state.open.length >= MAX_OPEN) return refuseFull(state)

@@ -64,9 +64,9 @@ function settleDue(draft: Draft, existing: readonly FireRecord[], claimant: Clai
 }
 
 /**
- * Whether instants that came due together, because planning was late, may stay unplanned while the first of them runs. They do not end by
- * overlap with it (`on-time.ts`), so that changes nothing but cost: to open all of them would cost the store several times as much, and a
- * fleet that is late because it is overloaded would stay late.
+ * Whether instants that came due together, because planning was late, may stay unplanned while the first of them runs. They do
+ * not end by overlap with it (`on-time.ts`), so only the cost differs: opening all of them costs the store several times as much,
+ * and would keep an overloaded fleet late.
  */
 function leavesWaiting({ state, open }: Draft, existing: readonly FireRecord[]): boolean {
   const { policy, limit } = state.definition
@@ -75,7 +75,7 @@ function leavesWaiting({ state, open }: Draft, existing: readonly FireRecord[]):
   return skipsOverlap(policy) && misfire.late !== 'all' && limit === null && policy.limits === undefined
 }
 
-/** A retired schedule plans nothing. If its job was renamed, what waits is judged as before, and runs. */
+/** A retired schedule plans nothing. If its job was renamed, waiting fires still run. */
 function settleRetired(draft: Draft): void {
   endFrozen(draft)
   if (isEnded(draft.state)) return
@@ -96,7 +96,9 @@ function passOverAhead(draft: Draft, existing: readonly FireRecord[]): void {
   set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), nextAt - 1) })
 }
 
-/** Runs that were asked to end and had their grace, and parked ones whose time is up: whatever they still do is refused from now on. */
+/**
+ * Runs that were asked to end and whose grace is over, and parked runs past their deadline: all their later writes are refused.
+ */
 function revoke(draft: Draft): void {
   const { now } = draft.context
   for (const fire of draft.open.filter(isRunning)) {

@@ -14,7 +14,7 @@ export { keptSince } from '../end/retention.ts'
 
 /** Page size for reading records. */
 export const BACKFILL_PAGE = 1_000
-/** Instants that one step looks at. */
+/** Most instants that one step looks at. */
 const LOOK = 1_000
 
 export interface BackfillWish {
@@ -23,21 +23,21 @@ export interface BackfillWish {
   readonly id: string
   readonly author: string | null
   readonly note?: string | null
-  /** Also from before the schedule was made, and from when its job had another name. */
+  /** Also instants before the schedule was created, and from when its job had another name. */
   readonly force: boolean
 }
 
 export interface BackfillPreview {
-  /** Instants of the schedule in the range that have come. */
+  /** Past instants of the schedule in the range. */
   readonly instants: number
   readonly toRun: number
-  /** On record as something else than skipped or missed, or open: passed over. */
+  /** On record with another outcome than skipped or missed, or open: not run again. */
   readonly alreadyRun: number
   /** There are more, which were not looked at. */
   readonly more: boolean
 }
 
-/** Want the instants of a range run, both ends included, where they have not been. Those still to come come by themselves. */
+/** Request that the instants of a range run, both ends included, where they have not. Future instants run by themselves. */
 export function requestBackfill(state: ScheduleState, wanted: BackfillWish, context: Context): Decision | Refusal {
   const { from, id, author, note = null } = wanted
   const to = Math.min(wanted.to, context.now)
@@ -51,8 +51,8 @@ export function requestBackfill(state: ScheduleState, wanted: BackfillWish, cont
 }
 
 /**
- * What a backfill would do. `existing`: what is on record from `from` to `to`, the earliest first, up to `BACKFILL_PAGE`
- * records; beyond the last one of a full page nothing is counted.
+ * What a backfill would do. `existing`: the records from `from` to `to`, earliest first, up to `BACKFILL_PAGE`; beyond the last
+ * one of a full page nothing is counted.
  */
 export function previewBackfill(
   state: ScheduleState,
@@ -96,7 +96,7 @@ export function nextBackfillStretch(state: ScheduleState): { readonly from: Inst
   return { from: backfill.from, to: last }
 }
 
-/** Open the next few instants of the first backfill. Nothing but what was read about is decided on. */
+/** Open the next few instants of the first backfill. Decides only on instants whose records were read. */
 export function materialise(draft: Draft, ledger: Ledger, existing: readonly FireRecord[]): void {
   const [backfill, ...others] = draft.state.backfills
   if (backfill === undefined || !canMaterialise(draft.before)) return
@@ -107,7 +107,7 @@ export function materialise(draft: Draft, ledger: Ledger, existing: readonly Fir
   set(draft, { backfills: isDone ? others : [{ ...backfill, from }, ...others] })
 }
 
-/** Answers the first instant that was not looked at. */
+/** Returns the first instant that was not looked at. */
 function openNext(
   draft: Draft,
   backfill: Backfill,
@@ -122,7 +122,7 @@ function openNext(
   let at = series.next(backfill.from - 1)
   for (; at !== null && at <= end; at = series.next(at)) {
     const record = ledger.find(at)
-    // A backfill may take long: what has gone off the record in the meantime may have been run.
+    // A backfill may take long: an instant whose record has expired meanwhile may have run.
     if (!isWanted(record) || (record === undefined && at < since)) continue
     if (room <= 0 || draft.open.length >= MAX_OPEN) return at
     openInstant(draft, at, record, ledger, { author: backfill.author, note: backfill.note ?? null })
@@ -143,12 +143,12 @@ function isWanted(record: FireRecord | undefined): boolean {
   return record.ending?.outcome === 'missed' || record.ending?.outcome === 'skipped'
 }
 
-/** Instants beyond will be planned by themselves, if there are any. */
+/** Later instants are planned by the schedule itself. */
 function lastSettled(state: ScheduleState): Instant {
   return (state.nextAt ?? Number.POSITIVE_INFINITY) - 1
 }
 
-/** How far a page of records tells. */
+/** How far a page of records reaches. */
 function knownTo(existing: readonly FireRecord[], from: Instant): Instant {
   if (existing.length < BACKFILL_PAGE) return Number.POSITIVE_INFINITY
   return existing.reduce((latest, { dueAt }) => Math.max(latest, dueAt), from)

@@ -1,9 +1,9 @@
 import type { MisfirePolicy } from '../../model/policy.ts'
 import type { MissedChoice } from '../../model/schedule.ts'
 
-/** What else is known about a stretch of instants, besides the instants. */
+/** What is known about a stretch of instants, besides the instants. */
 export interface Beyond {
-  /** A newer instant stands in for these, now or in a later step. */
+  /** A newer instant makes up for these, now or in a later step. */
   readonly newer: boolean
   /** How many due instants follow in later steps, as far as that matters. */
   readonly ahead: number

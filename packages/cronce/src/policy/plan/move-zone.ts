@@ -5,8 +5,8 @@ import { aboutSchedule } from '../records.ts'
 import { markOf, nextUnskipped, seriesOf, zoneDataOf } from './series.ts'
 
 /**
- * Newer time zone data: find the first instant after what is settled again. It may have passed by now; then it is late, and
- * planned as what is late. `null`: this data is not newer, or does not matter.
+ * Newer time zone data: recompute the first instant after the mark. If it has passed by now, it is late, and planned as such.
+ * `null`: this data is not newer, or does not matter.
  */
 export function moveZone(state: ScheduleState, context: Context): Decision | null {
   const { definition, zoneData } = state
@@ -21,7 +21,9 @@ export function moveZone(state: ScheduleState, context: Context): Decision | nul
   return finish(draft)
 }
 
-/** Whether an instance may plan: not with older zone data than a live one has, where zones matter. Versions are as `2025b`. */
+/**
+ * Whether an instance may plan: not with older zone data than a live peer has, where zones matter. Versions look like `2025b`.
+ */
 export function mayPlan(state: ScheduleState, zoneData: string, newestLive: string): boolean {
   return state.zoneData === null || zoneData >= newestLive
 }

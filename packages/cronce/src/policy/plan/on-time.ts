@@ -11,14 +11,14 @@ import { isActive } from './turn.ts'
 import { isLate, isUnasked, onTimeWaiters, openFiresOf } from './waiting.ts'
 
 /**
- * What a step of planning found when it began: fires planned in one step do not count against each other. Nor does an active
- * backfill: it may take days, and a fire that is on time meanwhile waits instead of being skipped.
+ * The state when a planning step began: fires planned in one step do not count against each other. Nor does an active backfill:
+ * it may take days, and a fire that is on time meanwhile waits instead of being skipped.
  */
 export interface Step {
   readonly active: readonly OpenFire[]
   /** Fires that count for overlap although they have not started. */
   readonly stalled: readonly OpenFire[]
-  /** Whether the fires of this step were asked for: what merely waits does not keep them from waiting, too. */
+  /** Whether the fires of this step were requested: fires that only wait do not prevent them from waiting, too. */
   readonly isAsked: boolean
 }
 
@@ -31,11 +31,11 @@ function stalledOf(draft: Draft): readonly OpenFire[] {
   const { policy } = draft.state.definition
   const { overlap = DEFAULT_POLICY.overlap, misfire = DEFAULT_POLICY.misfire } = policy
   if (overlap.kind === 'queue-all') return draft.open.filter(isWaiting)
-  // Under `all` every instant is to run: those that wait for room do not end the new ones.
+  // Under `all` every instant must run: fires that wait for a slot do not end the new ones.
   return misfire.late === 'all' ? [] : onTimeWaiters(openFiresOf(draft.open, policy), draft.context.now)
 }
 
-/** For a fire that a person or another system asks for. */
+/** For a fire that a person or another system requested. */
 export function askedStepOf(draft: Draft): Step {
   return { active: activeOf(draft), stalled: [], isAsked: true }
 }
@@ -48,7 +48,7 @@ function isWaiting(fire: OpenFire): boolean {
   return !isActive(fire) && fire.kind !== 'backfill'
 }
 
-/** Open a fire that is on time, or say how overlap ends it. */
+/** Open a fire that is on time, or return how overlap ends it. */
 export function openOnTime(draft: Draft, step: Step, fire: OpenFire): Ending | null {
   if (draft.open.length >= MAX_OPEN) return ending('queue-full', `${MAX_OPEN} fires of the schedule are open`)
   const verdict = verdictOn(draft, step, fire)
@@ -59,10 +59,10 @@ export function openOnTime(draft: Draft, step: Step, fire: OpenFire): Ending | n
   return null
 }
 
-/** What overlap says to a fire that is on time. */
+/** How overlap treats a fire that is on time. */
 export function verdictOn(draft: Draft, step: Step, fire: OpenFire): OverlapVerdict {
   if (fire.ignoresOverlap) return 'start'
-  // Planned before its time, because the rule that follows will not plan it: what will be active then is not known yet.
+  // Planned ahead, because the following rule will not plan it: which fires will be active then is not known yet.
   if (fire.readyAt > draft.context.now) return 'wait'
   const { overlap = DEFAULT_POLICY.overlap } = draft.state.definition.policy
   const waiting = draft.open.filter((other) => isWaiting(other) && !(step.isAsked && isUnasked(other))).length
@@ -79,21 +79,21 @@ function countedFor(step: Step, fire: OpenFire): readonly OpenFire[] {
 }
 
 /**
- * Whether another fire counts for the overlap of this one. Of the instants of a schedule, one that was planned when this one was ready
- * already does not: they came due together because planning was late, and which of them a step left for later does not matter.
+ * Whether another fire counts for the overlap of this one. Of the instants of a schedule, one that was planned when this one was
+ * already ready does not: they came due together because planning was late.
  */
 function countsFor({ isAsked }: Step, { readyAt }: OpenFire): (other: OpenFire) => boolean {
   return (other) => isAsked || !isUnasked(other) || countsFrom(other) < readyAt
 }
 
-/** What is claimed ahead counts as planned when it starts, which may be late. */
+/** A fire that is claimed ahead counts as planned when it starts, which may be late. */
 function countsFrom(fire: OpenFire): Instant {
   return isRunning(fire) && isClaimedAhead(fire) ? fire.run.startedAt : fire.plannedAt
 }
 
 /**
- * Ask active fires to end, and end those that wait: the new fire takes their place. What was asked for and has not been claimed
- * since stays; what is late is left to the misfire policy.
+ * Ask active fires to end, and end waiting ones: the new fire takes their place. Requested fires that were not claimed yet stay;
+ * late fires are left to the misfire policy.
  */
 function replaceOthers(draft: Draft, step: Step, by: OpenFire): void {
   const among = openFiresOf(draft.open, draft.state.definition.policy)

@@ -9,9 +9,9 @@ export function capacityOf(policy: OverlapPolicy): number {
 
 export interface Seen {
   readonly active: number
-  /** Fires that wait although fewer are active than may be: for room, or for a limit. */
+  /** Fires that wait although fewer are active than allowed: for a slot, or for a limit. */
   readonly stalled: number
-  /** Fires that wait, for whatever reason. */
+  /** Fires that wait, for any reason. */
   readonly waiting: number
 }
 
@@ -31,7 +31,7 @@ export function decideOverlap(policy: OverlapPolicy, { active, stalled, waiting 
   }
 }
 
-/** Fires that wait for room take the places that they would have if they ran. */
+/** Fires that wait for a slot count as if they ran. */
 function decideStalled(policy: OverlapPolicy, active: number, stalled: number): OverlapVerdict {
   if (stalled === 0) return 'start'
   switch (policy.kind) {

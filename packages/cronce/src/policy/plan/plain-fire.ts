@@ -15,12 +15,12 @@ import { lastAfter } from '../fires.ts'
 import { isOnTime } from './misfire.ts'
 import { zoneDataOf } from './series.ts'
 
-// Shortcuts for what nearly every fire needs: one due time, on time, with nothing else going on, and its success. Each answers exactly
-// what the policy would (`advance`, `settle`), or `null` where only the policy can tell; `plain.test.ts` compares them on random states.
+// Shortcuts for the common case: one due time, on time, with nothing else open, and its success. Each returns exactly what the
+// policy would (`advance`, `settle`), or `null` where only the policy can tell; `plain.test.ts` compares them on random states.
 
 const NONE: readonly never[] = []
 
-/** What `advance` answers for a schedule with nothing open and one instant that is due and on time. */
+/** What `advance` returns for a schedule with nothing open and one instant that is due and on time. */
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt } = state
   if (dueAt === null || dueAt > context.now) return null
@@ -28,8 +28,8 @@ export function advancePlain(state: ScheduleState, context: Context, claimant: C
 }
 
 /**
- * What `advance` answers a claimant that takes instants one by one, if several are due, all of them on time, and nothing is open. `null`:
- * only the policy can tell.
+ * What `advance` returns to a claimant that takes instants one by one, if several are due, all of them on time, and nothing is
+ * open. `null`: only the policy can tell.
  */
 export function claimEarliest(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt, definition } = state
@@ -44,8 +44,8 @@ export function skipsOverlap({ overlap = DEFAULT_POLICY.overlap }: PolicyChoices
 }
 
 /**
- * Claims the next instant of a schedule before it is due: what `advance` will answer at that instant if nothing changes until then.
- * `null`: it can't be claimed before. The run starts at its instant (`engine/claim/planned-starts.ts`).
+ * Claims the next instant of a schedule before it is due: what `advance` will return at that instant if nothing changes until
+ * then. `null`: it can't be claimed ahead. The run starts at its instant (`engine/claim/planned-starts.ts`).
  */
 export function claimAhead(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   const { nextAt: dueAt, wakeAt, definition } = state
@@ -53,7 +53,7 @@ export function claimAhead(state: ScheduleState, context: Context, claimant: Cla
   const { guarantee, retry, overlap } = definition.policy
   // A fire that is triggered before the start would replace the scheduled one, which is newer.
   if (overlap?.kind === 'replace') return null
-  // A death between the claim and the start counts as a crash, and these are not run again after one.
+  // A death between the claim and the start counts as a crash, and these fires are not run again after a crash.
   if (guarantee === 'at-most-once' || retry?.crashes === 0) return null
   return claimPlain(state, { dueAt, startAt: dueAt, isLast: true }, context, claimant)
 }
@@ -112,7 +112,8 @@ function claimPlain(
     version: state.version,
     epoch: context.epoch,
     state: changed,
-    // If the store's clock is set back before the claim is written, it is refused. One that is ahead demands what the look saw.
+    // If the store's clock is set back before the claim is written, the claim is refused. A claim ahead requires the clock that
+    // the look saw.
     notBefore: isAhead ? now : Math.max(context.notBefore ?? dueAt, dueAt),
     creates: [{ schedule, dueAt, nonce: '' }],
     reopens: NONE,
@@ -133,7 +134,7 @@ function claimPlain(
   return new PlainClaim(change, isAhead, isAhead ? { ...run, isAhead } : run)
 }
 
-/** Nothing else is open or uncommon, and the instant is the schedule's and on time. */
+/** Nothing else is open or unusual, and the instant is the schedule's and on time. */
 function hasPlainInstant(state: ScheduleState, dueAt: Instant, now: Instant): boolean {
   const { trigger: data, policy, limit, start, end } = state.definition
   if (state.open.length > 0 || !isQuiet(state) || data === null || policy.limits !== undefined) return false
@@ -173,7 +174,7 @@ class PlainClaim implements Decision {
   }
 }
 
-/** What `settle` answers for the success of the only open fire of a schedule. */
+/** What `settle` returns for the success of the only open fire of a schedule. */
 export function settlePlain(state: ScheduleState, settlement: Settlement, context: Context): Decision | null {
   const { id: schedule, definition, nextAt, open, ended } = state
   const [fire] = open
@@ -182,13 +183,13 @@ export function settlePlain(state: ScheduleState, settlement: Settlement, contex
   const { ending, error, result, handBack, parkMs } = settlement
   if (ending.outcome !== 'succeeded' || handBack !== null || parkMs !== undefined) return null
   const number = ended + 1
-  // Retention by count is looked after with this line.
+  // Retention by count is applied with this line, which the policy decides.
   if (number % TRIM_EVERY === 0) return null
   const { now } = context
   const { token, instance, cancel } = fire.run
   const { startedAt = fire.run.startedAt } = settlement
   const { dueAt } = fire
-  // Written out instead of made from `viewOpenFire`: objects that are put together from others cost several times as much.
+  // Written out instead of derived from `viewOpenFire`: objects that are built from others cost several times as much.
   const line: HistoryRecord = {
     schedule,
     dueAt,
@@ -269,7 +270,7 @@ function isOfSchedule({ own, asked, tenant, run }: RunningFire): boolean {
   return own === null && asked === undefined && tenant === undefined && run.cause === undefined
 }
 
-/** Nothing but its next instant makes the schedule due, at that very instant. */
+/** Only its next instant makes the schedule due, exactly at that instant. */
 export function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
   const { jitter = DEFAULT_POLICY.jitter } = definition.policy
   return pause === null && retiredAt === null && skipped === undefined && backfills.length === 0 && jitter.ms === 0

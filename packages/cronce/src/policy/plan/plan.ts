@@ -11,13 +11,15 @@ import { openOnTime, type Step, stepOf, verdictOn } from './on-time.ts'
 import { nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
 import { judgeLate, openFiresOf } from './waiting.ts'
 
-/** `ready`: what may start by now. `due`: also what its jitter still holds back, since what follows will not plan it. */
+/**
+ * `ready`: fires that may start by now. `due`: also those that jitter still delays, since the following rule will not plan them.
+ */
 export type Reach = 'ready' | 'due'
 
 interface DueInstant {
   readonly dueAt: Instant
   readonly readyAt: Instant
-  /** The instant before it is on record already: no range may span the two. */
+  /** The previous instant is already on record: no range may span both. */
   readonly isApart: boolean
 }
 
@@ -33,13 +35,13 @@ interface Stretch {
   /** The last one looked at. */
   readonly to: Instant | null
   readonly nextAt: Instant | null
-  /** Due instants beyond the bound of a step. */
+  /** True: more instants are due than one step plans. */
   readonly more: boolean
 }
 
 /**
- * Settle the instants whose time has come: run, skip or miss each. `most`: how many of those that are on time; the others stay as they
- * are. `end`: only those before it. True: more are due than one step settles.
+ * Plan the due instants: run, skip or miss each. `most`: how many of those that are on time; the others stay unplanned. `end`: only
+ * those before it. True: more are due than one step plans.
  */
 export function plan(
   draft: Draft,
@@ -71,18 +73,18 @@ export function plan(
 }
 
 /**
- * Leave the latest instant to the next step. That step decides whether it runs or a newer one stands in for it and for those of
- * this step. All that follow could be on record, or be on time and end by overlap.
+ * Leave the latest instant to the next step. That step decides whether it runs, or a newer one makes up for it and for those of
+ * this step.
  */
 function leaveLatest(stretch: Stretch): Stretch {
   const { instants } = stretch
-  // A step must get on.
+  // A step must make progress.
   if (instants.length < 2) return stretch
   const { dueAt } = instants.at(-1)!
   return { ...stretch, instants: instants.slice(0, -1), to: dueAt - 1, nextAt: dueAt }
 }
 
-/** Leave instants that are on time to later steps, one of which stands in for the late ones of this step. */
+/** Leave instants that are on time to later steps, one of which makes up for the late ones of this step. */
 function leaveOnTime(stretch: Stretch, count: number): Stretch {
   const { instants } = stretch
   const next = instants[count]
@@ -90,7 +92,7 @@ function leaveOnTime(stretch: Stretch, count: number): Stretch {
   return { ...stretch, instants: instants.slice(0, count), to: instants[count - 1]?.dueAt ?? null, nextAt: next.dueAt }
 }
 
-/** Whether one of the instants that are on time will be open and ready: then it stands in for the late ones. */
+/** Whether one of the instants that are on time will be open and ready: then it makes up for the late ones. */
 function opensNewer(draft: Draft, step: Step, onTime: readonly DueInstant[]): boolean {
   const ready = onTime.find(({ readyAt }) => readyAt <= draft.context.now)
   if (ready === undefined || draft.open.length >= MAX_OPEN) return false
@@ -98,9 +100,9 @@ function opensNewer(draft: Draft, step: Step, onTime: readonly DueInstant[]): bo
   return verdict !== 'skip' && verdict !== 'queue-full'
 }
 
-/** Settle the instants of a pause as chosen: those before its end. True: there are more than one step settles. */
+/** Decide about the instants of a pause as chosen: those before its end. True: there are more than one step plans. */
 export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | null): boolean {
-  // Also those whose jitter ends after the pause: it is the due time that fell into it.
+  // Also instants whose jitter ends after the pause: their due time fell into it.
   const stretch = dueStretch(draft, 'due', ledger, draft.state.pause?.until ?? null)
   if (stretch.to === null) return false
   const { limit } = draft.state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
@@ -115,7 +117,7 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
 
 /**
  * Record the instants that a retirement left unplanned, up to `end` or now. `elsewhere`: those that another schedule plans, which are not
- * recorded here. True: there are more than one step settles.
+ * recorded here. True: there are more than one step plans.
  */
 export function missRetired(draft: Draft, end: Instant | null, elsewhere: Known | null = null): boolean {
   const stretch = dueStretch(draft, 'due', elsewhere, end)
@@ -133,7 +135,7 @@ export function missInstant(draft: Draft, dueAt: Instant): void {
   endUnrun(draft, recordOf(draft, fire), ending('too-late'))
 }
 
-/** Judge the fires that wait for their first claim: the misfire policy ends those that are late, or keeps them. */
+/** Decide about the fires that wait for their first claim: the misfire policy ends the late ones, or keeps them. */
 export function missWaiting(draft: Draft): void {
   const among = openFiresOf(draft.open, draft.state.definition.policy)
   const kept = new Map<Instant, Wait>()
@@ -186,7 +188,7 @@ function dueStretch(draft: Draft, reach: Reach, known: Known | null, end: Instan
   return { instants, series, isDue, to, nextAt: at, more: false }
 }
 
-/** How many due instants come after the stretch, up to `most`. */
+/** Number of due instants after the stretch, up to `most`. */
 function countAhead({ state }: Draft, stretch: Stretch, most: number): number {
   const bound = Math.min(most, MAX_OPEN)
   let count = 0
@@ -198,7 +200,7 @@ function countAhead({ state }: Draft, stretch: Stretch, most: number): number {
   return count
 }
 
-/** Let `judge` open or end each instant, record what ends, and move the mark. */
+/** Let `judge` open or end each instant, record those that end, and move the mark. */
 function write(draft: Draft, stretch: Stretch, judge: (instant: DueInstant, index: number) => Ending | null): void {
   let alike: DueInstant[] = []
   let end: Ending | null = null
@@ -217,7 +219,7 @@ function write(draft: Draft, stretch: Stretch, judge: (instant: DueInstant, inde
   for (const { dueAt, readyAt } of stretch.instants.slice(-1)) {
     demandTime(draft, readyAt <= context.now ? readyAt : dueAt)
   }
-  // Those that were skipped ahead of time matter until their time has come, and the mark with it.
+  // Instants that were skipped ahead of time are kept until the mark passes them.
   const isAhead = (at: Instant): boolean => at > context.now || at > stretch.to!
   if (state.skipped?.length) set(draft, { skipped: state.skipped.filter(isAhead) })
   set(draft, {

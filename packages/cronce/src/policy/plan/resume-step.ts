@@ -23,7 +23,7 @@ export function resumeStep(
   }
   const endedAt = Math.min(pause.until ?? Infinity, draft.context.now)
   noteWaits(draft, (fire) => waitAfterPause(fire, endedAt))
-  // Failures are counted anew: the next one must not pause it again at once.
+  // Failures are counted anew: otherwise the next one would pause it again at once.
   set(draft, { pause: null, failedInRow: 0 })
   draft.events.push({ type: 'schedule.resumed', ...aboutSchedule(draft), note, author })
 }

@@ -11,7 +11,7 @@ export interface Series {
   readyAt(dueAt: Instant): Instant
 }
 
-/** Does not know of the limit: that depends on how many were counted. */
+/** Ignores the limit, which depends on how many were counted. */
 export function seriesOf(id: string, definition: Definition): Series {
   const { start, end } = definition
   const timeline = definition.trigger === null ? null : trigger(definition.trigger)
@@ -57,7 +57,7 @@ export function nextUnskipped(state: ScheduleState, series: Series, after: Insta
   return at
 }
 
-/** Up to where everything is settled. */
+/** The mark: every instant up to here has been decided. */
 export function markOf(state: ScheduleState): Instant {
   return state.plannedTo ?? (state.nextAt ?? state.updatedAt + 1) - 1
 }

@@ -10,7 +10,7 @@ import { isOnTime } from './misfire.ts'
 import { inTurn, takeTurns } from './turn.ts'
 import { isFrozen, isOutOfPatience, isSuspect } from './wake.ts'
 
-/** Give the claimant what may start now, in order, while it has room. */
+/** Claim what may start now, in order, while the claimant has room. */
 export function startFires(draft: Draft, claimant: Claimant): void {
   let { room } = claimant
   const { now } = draft.context
@@ -19,17 +19,17 @@ export function startFires(draft: Draft, claimant: Claimant): void {
     const isLoner = isSuspect(fire)
     const isAlone = claimant.idle && draft.started.length === 0
     if (isLoner && !isAlone && !isOutOfPatience(fire, now)) return false
-    // One at a time where a limit may refuse it: several at once would wait until there is room for all of them, or for ever.
+    // One at a time if a limit may refuse it: several at once would wait until there is room for all of them, or forever.
     const slots = slotsOf(draft.state.definition.job, choicesOfFire(draft, fire))
     if (slots.length > 0 && (draft.limits.length > 0 || claimant.isFull?.(slots))) return false
-    // Nothing beside a fire that may take its instance down.
+    // Nothing beside a fire that may crash its instance.
     room = isLoner ? 0 : room - 1
     startFire(draft, fire, claimant)
     return true
   })
 }
 
-/** For each fire that could start now, the limits that it counts against. If none waits: those of an instant that is planned next. */
+/** For each fire that could start now, the limits that it counts against; if none waits, those of the next planned instant. */
 export function nextSlots(state: ScheduleState, now: Instant): readonly (readonly Slot[])[] {
   const { job, policy } = state.definition
   const next: (readonly Slot[])[] = []
@@ -40,7 +40,7 @@ export function nextSlots(state: ScheduleState, now: Instant): readonly (readonl
   return next.length === 0 ? [slotsOf(job, policy)] : next
 }
 
-/** Give the claimant this fire and no other, whatever else is active. False: its time has not come, or a pause keeps it. */
+/** Claim this fire and no other, whatever else is active. False: it is not due, or a pause prevents it. */
 export function startOne(draft: Draft, fire: OpenFire, claimant: Pick<Claimant, 'instance' | 'claim'>): boolean {
   if (fire.readyAt > draft.context.now || isFrozen(draft.state, fire)) return false
   startFire(draft, { ...fire, wait: { cause: 'asked' } }, claimant)

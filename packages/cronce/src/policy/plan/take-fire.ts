@@ -28,8 +28,8 @@ export const HELD = 'held'
 type Taker = Pick<Claimant, 'instance' | 'claim'>
 
 /**
- * Make a fire and begin its run in one step, for an instance that wants this one and no other: a lock, a leader's term, a slot of
- * another scheduler. No peer can get in between, and a fire that is on record is not created again.
+ * Create a fire and start its run in one step, for an instance that wants exactly this fire: a lock, a leader's term, a slot of
+ * another scheduler. No peer can come in between, and a fire that is on record is not created again.
  */
 export function take(
   state: ScheduleState,
@@ -81,7 +81,7 @@ function takeInstant(
   return finish(draft)
 }
 
-/** The same for a fire that is on record and came to nothing: another round of it. */
+/** The same for a fire that is on record without a result: another round of it. */
 export function takeAgain(
   state: ScheduleState,
   record: FireRecord,
@@ -105,7 +105,7 @@ function openNew(draft: Draft, wanted: TakeWish): OpenFire {
   const { now } = draft.context
   const dueAt = wanted.dueAt ?? now
   const kind = wanted.nonce === '' ? 'scheduled' : 'manual'
-  // Lateness counts from when it was due, not from the call.
+  // Lateness counts from the due time, not from the call.
   const fire = newFire({ dueAt, readyAt: dueAt, plannedAt: now, kind })
   const made = { ...fire, nonce: wanted.nonce, ignoresOverlap: true }
   openFire(draft, made)

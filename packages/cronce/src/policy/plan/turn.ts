@@ -8,19 +8,19 @@ function byDueAt(a: OpenFire, b: OpenFire): number {
   return a.nonce < b.nonce ? -1 : a.nonce > b.nonce ? 1 : 0
 }
 
-/** In that order. Most schedules have one at most. */
+/** Sorted in that order. Most schedules have one at most. */
 export function inTurn(open: readonly OpenFire[]): readonly OpenFire[] {
   return open.length < 2 ? open : open.toSorted(byDueAt)
 }
 
-/** From its first claim to its end, back-off included. */
+/** From its first claim to its end, backoff included. */
 export function isActive(fire: OpenFire): boolean {
   return fire.run !== null || fire.attempt > 0
 }
 
 /**
- * Visit the fires that have no run, in order, and tell of each whether overlap lets it start; `visit` answers whether it did.
- * Of fires that wait for their next attempt the first one goes first: if each waited for all others, none would ever start.
+ * Visit the fires without a run, in order, and tell for each whether overlap lets it start; `visit` returns whether it did. Of
+ * fires that wait for their next attempt the first goes first: if each waited for all others, none would ever start.
  */
 export function takeTurns(
   open: readonly OpenFire[],

@@ -6,8 +6,8 @@ import { isPauseOver, resumeStep } from './resume-step.ts'
 import { canRead } from './series.ts'
 
 /**
- * Settle every instant up to now, or before `end`, under the rule as it is, before that rule changes. True: done. False: more than a
- * million instants are due, and they are not all settled.
+ * Plan every instant up to now, or before `end`, under the current rule, before it changes. True: done. False: more than a million
+ * instants are due, and not all are planned.
  */
 export function planUpToNow(draft: Draft, end: Instant | null = null): boolean {
   // This runtime cannot read the trigger, so it cannot plan the instants; changing or removing the schedule must still work.
@@ -20,7 +20,7 @@ export function planUpToNow(draft: Draft, end: Instant | null = null): boolean {
   return !hasMore
 }
 
-/** Also settles what a pause has held back: no instance looks at those instants when the pause ends. */
+/** Also plans what a pause has held back: no instance looks at those instants when the pause ends. */
 export function settleUpToNow(draft: Draft, missed: MissedChoice): boolean {
   if (!planUpToNow(draft)) return false
   const { retiredAt, pause, definition } = draft.state

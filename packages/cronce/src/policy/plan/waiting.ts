@@ -4,10 +4,10 @@ import type { Instant, OpenFire, Wait } from '../../model/schedule.ts'
 import { capacityOf } from './overlap.ts'
 import { isActive } from './turn.ts'
 
-/** The open fires of a schedule, and what is asked about them again and again. */
+/** The open fires of a schedule, with answers that are needed repeatedly. */
 export interface OpenFires {
   readonly open: readonly OpenFire[]
-  /** Of the schedule; a fire may have its own. */
+  /** The policy of the schedule; a fire may have its own. */
   readonly choices: PolicyChoices
   readonly active: number
   readonly hasBackfill: boolean
@@ -18,19 +18,19 @@ export function openFiresOf(open: readonly OpenFire[], choices: PolicyChoices): 
   return { open, choices, active, hasBackfill: open.some(({ kind }) => kind === 'backfill') }
 }
 
-/** Whether the schedule itself planned the fire: no person and no other system asked for it. */
+/** Whether the schedule itself planned the fire, without a request. */
 export function isUnasked({ kind, round, wait }: OpenFire): boolean {
   return kind === 'scheduled' && round === 1 && wait?.cause !== 'asked'
 }
 
-/** Whether misfire judges the fire: until its first claim, unless it was asked for or has a queue with a limit of its own. */
+/** Whether misfire applies to the fire: until its first claim, unless it was requested or has a queue with its own limit. */
 export function isJudged(fire: OpenFire, choices: PolicyChoices): boolean {
   if (isActive(fire) || !isUnasked(fire)) return false
   const { overlap = DEFAULT_POLICY.overlap } = fire.own?.policy ?? choices
   return overlap.kind !== 'queue-all'
 }
 
-/** The instant after which a fire that waits is late; `null`: not while it waits for its turn. */
+/** The instant after which a waiting fire is late; `null`: not while it waits for its turn. */
 export function lateAfter(fire: OpenFire, among: OpenFires): Instant | null {
   const choices = fire.own?.policy ?? among.choices
   if (isBlocked(among, choices) && countsTurns(among, choices)) return null
@@ -38,7 +38,7 @@ export function lateAfter(fire: OpenFire, among: OpenFires): Instant | null {
   return lateFrom(fire) + misfire.graceMs
 }
 
-/** No instant before this one counts as lateness. */
+/** Time before this instant does not count as lateness. */
 function lateFrom({ readyAt, wait }: OpenFire): Instant {
   return Math.max(readyAt, wait?.since ?? readyAt)
 }
@@ -49,7 +49,7 @@ export function isLate(fire: OpenFire, among: OpenFires, now: Instant): boolean 
   return after !== null && now > after
 }
 
-/** The fires that are on time among those that misfire judges: until they start or are late, they count for overlap. */
+/** The fires that are on time among those that misfire applies to: until they start or are late, they count for overlap. */
 export function onTimeWaiters(among: OpenFires, now: Instant): readonly OpenFire[] {
   const { open, choices } = among
   return open.filter((fire) => isJudged(fire, choices) && fire.readyAt <= now && !isLate(fire, among, now))
@@ -68,7 +68,7 @@ function countsTurns({ hasBackfill }: OpenFires, choices: PolicyChoices): boolea
 
 export interface LateFire {
   readonly fire: OpenFire
-  /** How it ends, or what it is marked with while it goes on waiting. */
+  /** How it ends, or what it is marked with while it keeps waiting. */
   readonly verdict: Ending | Wait
 }
 
@@ -80,7 +80,7 @@ export function judgeLate(among: OpenFires, now: Instant): readonly LateFire[] {
   const newest = others.reduce((latest, { dueAt }) => Math.max(latest, dueAt), Number.NEGATIVE_INFINITY)
   const judged: LateFire[] = []
   let kept = 0
-  // The newest first: whether it is kept decides about the older ones.
+  // Newest first: whether it is kept decides about the older ones.
   for (const fire of late) {
     const verdict = judgeOne(fire, among, now, { hasNewer: kept > 0 || newest > fire.dueAt, kept })
     if (!('outcome' in verdict)) kept++
@@ -105,7 +105,7 @@ function judgeOne(
   return wait?.late ? wait : { ...wait, cause: causeOfWait(wait, among, choices), late: true }
 }
 
-/** What it waited for before `since` does not make it late. A retirement always ends after that. */
+/** Waiting before `since` does not make it late. A retirement always ends after that. */
 function causeOfWait(wait: Wait | undefined, among: OpenFires, choices: PolicyChoices): Wait['cause'] {
   const known = wait?.since === undefined || wait.cause === 'caught-up' ? wait?.cause : undefined
   return known ?? (isBlocked(among, choices) ? 'turn' : 'room')

@@ -45,7 +45,7 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
     if (state.pause.until !== null) add(state.pause.until)
     return finite(earliest)
   }
-  // Given up in time, also behind one that runs on and on: others wait behind it.
+  // Ends in time, even behind a run that never ends: other fires wait behind it.
   for (const { run, giveUp } of state.open) if (run === null && giveUp !== undefined) add(giveUp.at + 1)
   for (const at of lateTimes(state)) add(at)
   if (state.retiredAt !== null) return finite(earliest)

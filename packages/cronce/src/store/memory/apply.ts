@@ -16,7 +16,7 @@ const CONFLICT: ChangeResult = { kind: 'conflict' }
 const EARLY: ChangeResult = { kind: 'early' }
 const NOT_LIVE: ChangeResult = { kind: 'not-live' }
 
-/** One after the other: each sees what those before it wrote. */
+/** One after the other: each sees what the ones before it wrote. */
 export function applyChanges(
   space: Space,
   now: Instant,
@@ -34,7 +34,7 @@ export function applyChanges(
 
 function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
   const current = space.data.schedules.get(change.id)
-  // Everything is asked before anything is written: what is refused leaves no trace.
+  // Everything is checked before anything is written: a refused change leaves no trace.
   if (change.epoch !== space.epoch || (current?.version ?? 0) !== change.version) return CONFLICT
   if (change.notBefore !== null && now < change.notBefore) return EARLY
   const refusal = findExisting(space, change) ?? findFull(space, current, change)

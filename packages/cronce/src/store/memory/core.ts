@@ -6,7 +6,7 @@ import { holdClaims } from './hold.ts'
 import type { Journal } from './journal.ts'
 import { makeSpace, type Space } from './space.ts'
 
-/** What all stores opened from one source share. */
+/** State that all stores opened from one source share. */
 export interface Core {
   readonly data: MemoryData
   readonly journal: Journal
@@ -21,7 +21,7 @@ export interface Core {
 
 export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrites: boolean): Core {
   let data = given
-  /** Made when first used, from the data as it is then; that of a store, when it is opened. */
+  /** Created on first use, from the current data; for a store, when it is opened. */
   let spaces = new Map<string, Space>()
   let generation = 0
   const journal: Journal = { undo: null }
@@ -44,7 +44,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrit
     restore(other) {
       const isFailover = losesWrites && other.epoch > data.epoch
       data = other
-      // Now, so that no mere reading changes the data.
+      // Created now, so that reading never changes the data.
       for (const namespace of spaces.keys()) namespaceIn(data, namespace)
       spaces = new Map()
       generation++
@@ -58,7 +58,7 @@ export function makeCore(given: MemoryData, clock: { wall(): number }, losesWrit
     },
     watch(namespace, listener) {
       const all = listeners.get(namespace) ?? new Set()
-      // Of its own, so that one listener may watch twice and stop once.
+      // A separate object, so that one listener may watch twice and stop once.
       const told = () => {
         if (all.has(told)) listener('wake')
       }

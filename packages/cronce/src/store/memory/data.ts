@@ -6,14 +6,14 @@ import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/r
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 
 /**
- * All that a store in memory knows, as plain data: what is not in here does not outlive a `restore`. The order of the maps
- * means nothing. The values are the very objects that callers handed in: they are never changed, only replaced.
+ * Everything that a store in memory knows, as plain data: nothing else outlives a `restore`. The order of the maps means nothing.
+ * The values are the caller's own objects: they are never changed, only replaced.
  */
 export interface MemoryData {
   /** Upper part of every token. A restored copy that stands for a lossy failover has a higher one. */
   readonly epoch: number
   readonly namespaces: Map<string, NamespaceData>
-  /** What transactions wrote: the tables of the user, so to speak. */
+  /** What transactions wrote: the user's tables. */
   readonly effects: Map<string, Json>
 }
 
@@ -30,15 +30,15 @@ export interface NamespaceData {
   readonly apps: Map<string, AppRecord>
   /** Ended fires by `hourKeyText`. */
   readonly counts: Map<string, number>
-  /** The highest version or counter of any schedule that was removed: new ones go on from it, in case they have its name. */
+  /** The highest version or counter of any removed schedule: a new schedule continues from it, in case it has the same name. */
   floor: number
-  /** How much was written so far; not counted where nothing can be lost. */
+  /** Number of writes so far; not counted if nothing can be lost. */
   writes?: number
 }
 
 /** An instance, and when it ended. */
 export interface StoredInstance {
-  /** Its `expired` means nothing: that is judged when it is read. */
+  /** Its `expired` means nothing here: it is computed on reading. */
   readonly record: Omit<InstanceRecord, 'endedAt'>
   /** The number of its last heartbeat. */
   readonly beat: number
@@ -65,7 +65,7 @@ export function emptyNamespace(): NamespaceData {
   }
 }
 
-// Names may contain any character, so no separator is safe: lengths are.
+// Names may contain any character, so no separator is safe; lengths are.
 
 export function fireKeyText({ schedule, dueAt, nonce }: FireKey): string {
   return `${dueAt}:${schedule.length}:${schedule}${nonce}`
@@ -87,7 +87,7 @@ export function hourKeyText(hour: Instant, outcome: Outcome): string {
   return `${hour} ${outcome}`
 }
 
-/** A deep copy: nothing is shared with the original, so either may go its own way. */
+/** A deep copy that shares nothing with the original. */
 export function copyData(data: MemoryData): MemoryData {
   return copy(data) as MemoryData
 }

@@ -9,8 +9,8 @@ import { compareWake, type WakeKey } from './wake-index.ts'
 const HELD_MS = 100
 
 /**
- * The lists of the asked jobs' buckets are merged from their heads: what is looked at is what is answered, and one more in
- * each list.
+ * Merges the lists of the requested jobs' buckets from their heads: it reads only what it returns, and one more item in each
+ * list.
  */
 export function findDue(space: Space, now: Instant, { jobs, patienceMs, aheadMs = 0, limit }: DueQuery): Due {
   if (areClaimsHeld(space, now)) {
@@ -40,7 +40,7 @@ export function findDue(space: Space, now: Instant, { jobs, patienceMs, aheadMs 
   }
 }
 
-/** A place in one list, before which all has been taken. */
+/** A position in one list; everything before it has been taken. */
 interface Head {
   readonly list: Sorted<WakeKey>
   readonly chunkIndex: number

@@ -4,8 +4,8 @@ import { ascend } from './sorted.ts'
 import { type Space, setInstance } from './space.ts'
 
 /**
- * After a failover that may have lost writes: live instances may know what the store has forgotten, and report it before any of them
- * claims. No instance could renew while the store was away, so every lease begins anew.
+ * After a failover that may have lost writes: live instances may know what the store has lost, and report it before any of them
+ * claims. No instance could renew during the outage, so every lease begins anew.
  */
 export function holdClaims(space: Space, now: Instant): void {
   for (const id of ascend(space.present)) {
@@ -15,7 +15,7 @@ export function holdClaims(space: Space, now: Instant): void {
   space.settled = new Set()
 }
 
-/** Once claims are free they stay free: an instance that joins later knows nothing of what was before. */
+/** Once claims are released they stay released: an instance that joins later has no lost records to report. */
 export function areClaimsHeld(space: Space, now: Instant): boolean {
   if (space.settled === null) return false
   for (const id of ascend(space.present)) {

@@ -43,7 +43,7 @@ function choresFor(space: Space, now: Instant, app: string): Chores {
 
 function takeBeat(space: Space, now: Instant, { instance, join, leaseMs, sequence }: Beat): boolean {
   const known = space.data.instances.get(instance.id)
-  // A second joining beat of a live one is the first one again, whose answer was lost.
+  // A repeated joining heartbeat of a live instance: the answer to the first was lost.
   if (known === undefined ? !join : known.goneAt !== null) return false
   if (known !== undefined && !join && !follows(sequence, known.beat)) return false
   setInstance(space, instance.id, {
@@ -63,12 +63,12 @@ function takeBeat(space: Space, now: Instant, { instance, join, leaseMs, sequenc
   return true
 }
 
-/** A machine that was cloned sends the numbers of its original once more. */
+/** A cloned machine repeats the numbers of its original. */
 function follows(sequence: Beat['sequence'], last: number): boolean {
   return sequence === undefined || (sequence.after <= last && last < sequence.number)
 }
 
-/** What every claim does besides: false if this instance is over. A lease that has run out is renewed like any other. */
+/** Part of every claim: false if this instance has ended. An expired lease is renewed like any other. */
 export function renew(space: Space, now: Instant, { instance, leaseMs }: Claimant): boolean {
   const known = space.data.instances.get(instance)
   if (known === undefined || known.goneAt !== null) return false
@@ -77,7 +77,7 @@ export function renew(space: Space, now: Instant, { instance, leaseMs }: Claiman
   return true
 }
 
-/** When the clock was set back, a lease may seem to end hours from now. It ends as if it were renewed now, at the latest. */
+/** If the clock was set back, a lease may seem to end hours from now. It ends, at the latest, as if it were renewed now. */
 function clampLeases(space: Space, now: Instant): void {
   for (const id of ascend(space.present)) {
     const known = space.data.instances.get(id)!

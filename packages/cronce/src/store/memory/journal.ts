@@ -1,11 +1,10 @@
-/** How to take back what was written since it was opened. Shared by all that one source holds; closed most of the time. */
+/** How to undo what was written since the journal was opened. Shared by everything of one source; closed most of the time. */
 export interface Journal {
   undo: (() => void)[] | null
 }
 
 /**
- * Run `write`, and take back all that it wrote unless it answers true; also if it throws. Synchronous, so that no reader sees
- * what is taken back.
+ * Run `write`, and undo its writes unless it returns true; also if it throws. Synchronous, so that no reader sees undone writes.
  */
 export function attempt(journal: Journal, write: () => boolean): boolean {
   const undo: (() => void)[] = []

@@ -10,7 +10,7 @@ import { type FireEntry, finalLine, findFire, type RecordIndex, type Shelf } fro
 import { ascend, compareText, descend } from './sorted.ts'
 import type { Space } from './space.ts'
 
-/** The fire is open again: it has not ended. */
+/** The fire is open again, so it has not ended. */
 const REOPENED = 'reopened'
 
 export function listSchedules(space: Space, now: Instant, query: ScheduleQuery): Page<ScheduleState> {
@@ -39,7 +39,7 @@ export function listRecords(space: Space, now: Instant, query: RecordQuery): Pag
       for (const record of recordsOf(space, entry, view, sign)) {
         if (!matchesRecord(record, query) || !isBehind(record)) continue
         yield record
-        // A token identifies a run of its schedule: no other is looked for.
+        // A token identifies one run of its schedule: nothing else is searched.
         if (query.schedule !== undefined && query.token !== undefined) return
       }
     }
@@ -47,7 +47,7 @@ export function listRecords(space: Space, now: Instant, query: RecordQuery): Pag
   return page(now, found(), query.limit, (record) => writePlace(placeOf(record, view)))
 }
 
-/** What a view shows of one fire, in order. */
+/** What a view shows about one fire, in order. */
 function recordsOf({ data }: Space, entry: FireEntry, view: RecordQuery['view'], sign: 1 | -1): ListedRecord[] {
   const { schedule, open, lines } = entry
   const state = data.schedules.get(schedule)
@@ -62,14 +62,14 @@ function recordsOf({ data }: Space, entry: FireEntry, view: RecordQuery['view'],
   return runs.sort((one, other) => sign * comparePlaces(placeOf(one, view), placeOf(other, view), compareText))
 }
 
-/** As it is listed, or as its last line says if it neither ended nor is open. It must be open or have a line. */
+/** The listed form; if the fire neither ended nor is open, as its last line says. It must be open or have a line. */
 export function viewFire({ data }: Space, entry: FireEntry): FireRecord {
   const { schedule, open, lines } = entry
   if (open === null) return viewEndedFire(finalLine(entry) ?? lines.at(-1)!)
   return viewOpenFire(data.schedules.get(schedule)!, open)
 }
 
-/** All that can match, in order, from `after` on. */
+/** All candidates, in order, starting at `after`. */
 function* fireEntries(index: RecordIndex, query: RecordQuery, after: FireKey | null): Generator<FireEntry> {
   const { schedule, from = -Infinity, to = Infinity, order } = query
   const shelf = schedule === undefined ? index : index.schedules.get(schedule)
@@ -92,7 +92,7 @@ function fewFires(index: RecordIndex, { schedule, nonce, outcome, instance }: Re
   return [...(instance === undefined ? index.openFires : (index.held.get(instance) ?? []))]
 }
 
-/** Ranges that begin before `from` may reach into it: they are looked at besides. */
+/** Ranges that begin before `from` may reach into it: they are searched as well. */
 function* latestFires(
   { fires, ranges }: Shelf,
   from: Instant,
@@ -175,7 +175,7 @@ function readEnd({ data }: Space, key: string): ListedRecord | typeof REOPENED |
   return listLine(line, data.notes.get(runKeyText(line.schedule, line.run.token)))
 }
 
-/** In the order in which they were begun. */
+/** In the order in which they started. */
 export function listSteps(space: Space, fire: FireKey): StepRecord[] {
   return [...(findFire(space.records, fire)?.steps ?? [])]
     .map((key) => space.data.steps.get(key)!)
@@ -186,7 +186,7 @@ function page<Item>(now: Instant, found: Iterable<Item>, limit: number, cursorOf
   const items: Item[] = []
   for (const item of found) {
     const last = items.at(-1)
-    // One more than the page holds: there is a next one.
+    // One more than the page holds: there is a next page.
     if (last !== undefined && items.length >= limit) return { now, items, next: cursorOf(last) }
     items.push(item)
   }

@@ -8,7 +8,10 @@ import { ascend } from './sorted.ts'
 import { deleteFire, type Space, setCount, setInstance } from './space.ts'
 
 const TRIM_LIMIT = 200
-/** Ended later than its number says (the clock was set back), or ahead of its time: look past it, but not for ever. */
+/**
+ * A record that ended later than its number suggests (the clock was set back), or that was skipped ahead: look past it, but not
+ * forever.
+ */
 const TRIM_LOOKS = 5 * TRIM_LIMIT
 const DAY_MS = 86_400_000
 
@@ -46,7 +49,7 @@ function expired({ records }: Space, now: Instant, limit: number): FireKey[] {
   return found
 }
 
-/** Of those that are gone for a day, one that still has runs is what those runs are recovered by. */
+/** Of instances that ended a day ago, one with open runs is kept: those runs are recovered through it. */
 function forgettable({ data, records }: Space, now: Instant): string[] {
   const found: string[] = []
   for (const [id, { goneAt }] of data.instances) {
@@ -55,7 +58,7 @@ function forgettable({ data, records }: Space, now: Instant): string[] {
   return found
 }
 
-/** Hours that are no longer counted. A few: they go whenever something else does. */
+/** Hours that are no longer counted. They are few, so they are deleted along with other records. */
 function outdated({ data }: Space, now: Instant): string[] {
   return [...data.counts.keys()].filter((key) => Number.parseInt(key, 10) < now - COUNTS_KEPT_MS)
 }

@@ -3,14 +3,14 @@ import type { Instant, OpenFire, OpenRun, ScheduleState } from '../../model/sche
 import { fireKeyText } from './data.ts'
 import { ascend, compareText, find, insert, isEmpty, remove, type Sorted, sorted } from './sorted.ts'
 
-/** Fires in the orders in which they are looked for: derived from the history and from what is open. */
+/** Indexes of fires, one per order in which they are searched: derived from the history and from the open fires. */
 export interface RecordIndex extends Shelf {
   readonly openFires: Set<FireEntry>
   /** Fires with an open run, by its instance. */
   readonly held: Map<string, Set<FireEntry>>
   /** Open runs by the limit that they count against. */
   readonly slots: Map<string, number>
-  /** Ended fires, by when they may go. */
+  /** Ended fires, by when they expire. */
   readonly expiring: Sorted<Expiring, FireEntry>
   readonly schedules: Map<string, ScheduleShelf>
 }
@@ -18,11 +18,11 @@ export interface RecordIndex extends Shelf {
 /** Fires by due time: of all schedules, or of one. */
 export interface Shelf {
   readonly fires: Sorted<FireKey, FireEntry>
-  /** Those of the fires that stand for a range. */
+  /** The fires that cover a range. */
   readonly ranges: Sorted<FireKey, FireEntry>
 }
 
-/** `fires` contains also those of which only a step is left. */
+/** `fires` also contains those of which only a step is left. */
 interface ScheduleShelf extends Shelf {
   /** Ended fires in the order in which they ended. */
   readonly numbers: Sorted<Numbered, FireEntry>
@@ -33,11 +33,11 @@ interface ScheduleShelf extends Shelf {
 export interface FireEntry extends FireKey {
   /** `fireKeyText` */
   readonly key: string
-  /** Its lines of the history, in the order of their numbers. */
+  /** Its lines of the history, by number. */
   readonly lines: HistoryRecord[]
-  /** As it is in the state of its schedule; `null`: it is not open. */
+  /** The open fire as in the state of its schedule; `null`: it is not open. */
   open: OpenFire | null
-  /** `stepKeyText` of each. Most fires have none, and a set is not a small thing. */
+  /** `stepKeyText` of each step. Most fires have none, so the set is created on demand. */
   steps: Set<string> | null
   /** Whether it is among the fires of all schedules, and among the ranges. */
   isListed: boolean
@@ -90,7 +90,7 @@ export function lastNumber({ schedules }: RecordIndex, schedule: string): number
   return last
 }
 
-/** Whether a fire is open or has a line: then it is not to be made again. */
+/** Whether a fire is open or has a line: then it must not be created again. */
 export function isOnRecord({ open, lines }: FireEntry): boolean {
   return open !== null || lines.length > 0
 }
@@ -100,7 +100,7 @@ export function finalLine({ open, lines }: FireEntry): HistoryRecord | undefined
   return open !== null ? undefined : lines.findLast(({ isFinal }) => isFinal)
 }
 
-/** A line of the history takes the place of another one with its number. */
+/** A line of the history replaces another one with its number. */
 export function indexLine(index: RecordIndex, old: HistoryRecord | undefined, line: HistoryRecord | undefined): void {
   if (old !== undefined) {
     const own = scheduleShelf(index, old.schedule)
@@ -116,7 +116,7 @@ export function indexLine(index: RecordIndex, old: HistoryRecord | undefined, li
   refresh(index, own, entry)
 }
 
-/** What is open in a schedule changes with its state. */
+/** The open fires of a schedule change with its state. */
 export function indexOpen(
   index: RecordIndex,
   schedule: string,
@@ -131,7 +131,7 @@ export function indexOpen(
     const own = scheduleShelf(index, schedule)
     const entry = find(own.fires, { ...fire, schedule })!
     setOpen(index, entry, null)
-    // One that goes on would only be taken down and put up again.
+    // A fire that stays open would only be removed and added again.
     const goesOn = state?.open.some(({ dueAt, nonce }) => dueAt === fire.dueAt && nonce === fire.nonce)
     if (goesOn !== true) refresh(index, own, entry)
   }
@@ -163,7 +163,7 @@ function countOpen(index: RecordIndex, entry: FireEntry, { instance, slots = [] 
   else index.held.set(instance, held)
 }
 
-/** Put a fire where its lines and its being open say, or drop it if nothing hangs on it any more. */
+/** Update the indexes of a fire from its lines and its open state, or drop it if nothing refers to it any more. */
 function refresh(index: RecordIndex, own: ScheduleShelf, entry: FireEntry): void {
   const final = finalLine(entry)
   const isListed = isOnRecord(entry)

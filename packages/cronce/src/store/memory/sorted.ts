@@ -1,10 +1,10 @@
 /**
- * A list in order, in chunks: adding and removing move a few hundred items at most, however long the list is. What was added gets its
- * place when the list is read, since most lists are written far more often than read.
+ * A sorted list in chunks: adding and removing move a few hundred items at most, however long the list is. Added items are sorted
+ * in on reading, since most lists are written far more often than read.
  */
 export interface Sorted<Key, Item extends Key = Key> {
   readonly compare: (one: Key, other: Key) => number
-  /** None is empty. To be read through `chunksOf`. */
+  /** No chunk is empty. Read them through `chunksOf`. */
   readonly chunks: Item[][]
   added: Item[]
 }
@@ -65,7 +65,7 @@ export function find<Key, Item extends Key>(list: Sorted<Key, Item>, key: Key): 
   return item !== undefined && list.compare(item, key) === 0 ? item : undefined
 }
 
-/** Upwards from the first item behind `after` (or at it, if `including`), or from the first of all. */
+/** Ascending from the first item after `after` (or at it, if `including`), or from the start. */
 export function* ascend<Key, Item extends Key>(
   list: Sorted<Key, Item>,
   after: Key | null = null,
@@ -79,7 +79,7 @@ export function* ascend<Key, Item extends Key>(
   }
 }
 
-/** Downwards from the last item before `before` (or at it, if `including`), or from the last of all. */
+/** Descending from the last item before `before` (or at it, if `including`), or from the end. */
 export function* descend<Key, Item extends Key>(
   list: Sorted<Key, Item>,
   before: Key | null = null,
@@ -93,7 +93,7 @@ export function* descend<Key, Item extends Key>(
   }
 }
 
-/** Where the first item stands that is not before the key, or (`behind`) is after it. */
+/** The position of the first item that is not before the key, or (`behind`) is after it. */
 function seek<Key, Item extends Key>(
   { chunks, compare }: Sorted<Key, Item>,
   key: Key,
@@ -102,7 +102,7 @@ function seek<Key, Item extends Key>(
   const least = behind ? 1 : 0
   let low = 0
   let high = chunks.length
-  // What comes in order belongs at the end: look there first.
+  // Items mostly come in order: check the end first.
   if (high > 0 && compare(chunks[high - 1]!.at(-1)!, key) < least) return { chunkIndex: high, index: 0 }
   while (low < high) {
     const middle = (low + high) >>> 1

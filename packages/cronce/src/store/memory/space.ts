@@ -18,8 +18,8 @@ import { compareText, insert, remove, type Sorted, sorted } from './sorted.ts'
 import { indexSchedule, type WakeIndex, wakeIndex } from './wake-index.ts'
 
 /**
- * A namespace at work: its data, and what is derived from it. All writing goes through the functions below, one value at a
- * time: they keep the indexes true, and tell an open journal how to take it back.
+ * A namespace in use: its data and the derived indexes. All writes go through the functions below, one value at a time: they
+ * update the indexes, and tell an open journal how to undo the write.
  */
 export interface Space {
   readonly data: NamespaceData
@@ -40,7 +40,7 @@ export interface Space {
 export interface EndLog {
   /** Distinguishes the positions of this log from those before a `restore`. */
   readonly generation: number
-  /** How many were dropped from the front of `keys`. */
+  /** Number of keys dropped from the front of `keys`. */
   dropped: number
   /** Of `data.history`. */
   keys: string[]
@@ -102,7 +102,7 @@ export function setCount(space: Space, key: string, count: number): void {
 export function logEnd({ ends, journal }: Space, key: string): void {
   ends.keys.push(key)
   journal.undo?.push(() => void ends.keys.pop())
-  // In large steps, and never what may have to be undone.
+  // In large steps, and never entries that may have to be undone.
   if (journal.undo !== null || ends.keys.length < 2 * ENDS_KEPT) return
   ends.keys = ends.keys.slice(-ENDS_KEPT)
   ends.dropped += ENDS_KEPT
@@ -139,14 +139,14 @@ function put<Value>(map: Map<string, Value>, key: string, value: Value | undefin
   return old
 }
 
-/** The fire whose open run has this token, if the run's instance is known and not over: a parked run has none. */
+/** The fire whose open run has this token, if the run's instance is known and has not ended: a parked run has none. */
 export function liveRun({ data }: Space, schedule: string, token: string): RunningFire | undefined {
   const fire = data.schedules.get(schedule)?.open.find(({ run }) => run?.token === token)
   const isLive = fire !== undefined && isRunning(fire) && data.instances.get(fire.run.instance)?.goneAt === null
   return isLive ? fire : undefined
 }
 
-/** The fire's lines, and all that hangs on them. */
+/** The fire's lines, and everything that refers to them. */
 export function deleteFire(space: Space, fire: FireKey): void {
   const entry = findFire(space.records, fire)
   if (entry === undefined) return

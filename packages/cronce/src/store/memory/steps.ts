@@ -62,7 +62,7 @@ function put(space: Space, record: StepRecord): void {
   setStep(space, record, stepKey(record, record.step), record)
 }
 
-/** The tokens that were refused. */
+/** Returns the refused tokens. */
 export function annotate(space: Space, notes: readonly Annotation[]): string[] {
   const stale: string[] = []
   for (const { schedule, token, progress, log, logCut } of notes) {

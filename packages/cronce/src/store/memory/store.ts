@@ -24,8 +24,8 @@ export function openStore(core: Core, namespace: string): Store<MemoryTransactio
 }
 
 /**
- * One opening of a namespace. A method is atomic because it does all its work before it first awaits anything.
- * Methods are properties of the object, so that a wrapper can spread a store and replace some of them.
+ * One opening of a namespace. A method is atomic because it does all its work before its first await. Methods are properties of
+ * the object, so that a wrapper can spread a store and replace some of them.
  */
 class MemoryStore implements Store<MemoryTransaction> {
   readonly info: StoreInfo
@@ -34,7 +34,7 @@ class MemoryStore implements Store<MemoryTransaction> {
   readonly #watches = new Set<() => void>()
   #isClosed = false
   #epoch: number
-  /** The store's count of writes after the last write of this opening. */
+  /** The store's write counter after the last write of this opening. */
   #writesSeen = 0
   /** The epoch that began without writes which were acknowledged to this opening. 0: none. */
   #lostIn = 0

@@ -7,8 +7,8 @@ import type { Core } from './core.ts'
 import { attempt } from './journal.ts'
 
 /**
- * What `run.transaction` hands to its function on this store: a table of the user's, by key. What is read is what was
- * committed before, and what this transaction wrote itself; `undefined`: there is no such row.
+ * What `run.transaction` passes to its function on this store: a table of the user's, by key. A read returns what was committed
+ * before, and what this transaction wrote; `undefined`: there is no such row.
  */
 export interface MemoryTransaction {
   get(key: string): Json | undefined
@@ -16,17 +16,17 @@ export interface MemoryTransaction {
 }
 
 /**
- * Nothing is locked while a transaction is open. What it read is compared when it commits, and what it decided is decided
- * again: if another transaction was faster, nothing of it is written.
+ * Nothing is locked while a transaction is open. At commit its reads are compared and its decisions are made again: if another
+ * transaction was faster, nothing of it is written.
  */
 export interface OpenTransaction {
   readonly tx: MemoryTransaction
   readonly reads: Map<string, Json | undefined>
   readonly writes: Map<string, Json>
-  /** Changes of schedules that are to be made with it. */
+  /** Changes of schedules that are written with it. */
   readonly calls: Call[]
   readonly core: Core
-  /** The data it was begun on: a `restore` in between ends it. */
+  /** The data that it began on: a `restore` in between ends it. */
   readonly data: Core['data']
   isOver: boolean
 }
@@ -69,7 +69,7 @@ export function beginTransaction(core: Core): OpenTransaction {
   return open
 }
 
-/** The transaction behind what a caller passes as `tx`. */
+/** The transaction behind the `tx` of a caller. */
 export function findTransaction(core: Core, tx: MemoryTransaction): OpenTransaction {
   const open = transactions.get(tx)
   if (open === undefined || open.core !== core) {
@@ -81,7 +81,7 @@ export function findTransaction(core: Core, tx: MemoryTransaction): OpenTransact
   return open
 }
 
-/** Look at the store as the transaction sees it: with its own changes made, which are taken back afterwards. */
+/** Read the store as the transaction sees it: with its own changes applied, which are undone afterwards. */
 export function within<Value>(core: Core, open: OpenTransaction, look: () => Value): Value {
   let answer: { readonly value: Value } | undefined
   attempt(core.journal, () => {
@@ -95,12 +95,12 @@ export function within<Value>(core: Core, open: OpenTransaction, look: () => Val
 export function applyWithin(core: Core, open: OpenTransaction, { changes, ...call }: Call): Applied {
   const now = core.now()
   const results = within(core, open, () => applyChanges(core.space(call.namespace), now, changes, call))
-  // Refused ones are not tried again: the caller was told.
+  // Refused changes are not tried again: the caller got the error.
   open.calls.push({ ...call, changes: changes.filter((_, index) => results[index]!.kind === 'applied') })
   return { now, renewed: false, results }
 }
 
-/** All of it, and what `last` writes, or nothing: `last` may still call it off. */
+/** Writes everything, including what `last` writes, or nothing: `last` may still cancel it. */
 export function commit(core: Core, open: OpenTransaction, last: () => boolean = () => true): boolean {
   open.isOver = true
   const isCommitted = attempt(core.journal, () => {

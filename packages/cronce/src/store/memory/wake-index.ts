@@ -2,7 +2,7 @@ import { bucketOf } from '../../model/bucket.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { compareText, insert, isEmpty, remove, type Sorted, sorted } from './sorted.ts'
 
-/** Schedules by name, by job, and by when they want attention: derived from the states. */
+/** Schedules by name, by job, and by wake time: derived from the states. */
 export interface WakeIndex {
   readonly places: Map<string, Place>
   readonly names: Sorted<string>

@@ -7,7 +7,7 @@ import type { ChangeResult } from '../store.ts'
 import { lineRow, MOST_FAILED, moreOf, plainRunOf, type StoreMoment, toColumn } from './rows.ts'
 import type { Definitions } from './schedules.ts'
 
-/** As the general statement answers. */
+/** The answer of the general statement. */
 export interface ApplyAnswer extends StoreMoment {
   readonly live: boolean
   readonly renewed?: boolean
@@ -15,23 +15,23 @@ export interface ApplyAnswer extends StoreMoment {
   readonly results?: readonly string[]
   /** Rows of claims that were written for the claimant, with the places of their changes. */
   readonly claims?: readonly ClaimRow[] | null
-  /** Claims that the statement was to delete, and that are not over. `null`: it was to delete none, or did not get that far. */
+  /** Claims that the statement should delete, but that have not ended. `null`: it had none to delete, or did not get that far. */
   readonly kept?: readonly number[] | null
 }
 
 export type ClaimRow = readonly [id: number, places: readonly number[]]
 
-/** Who claims, and whom to tell. */
+/** The claimant, and whom to notify. */
 export interface ApplyHeader {
   readonly instance: string | null
   readonly lease_ms: number | null
-  /** Renew the lease whenever that was done last. */
+  /** Renew the lease, whenever it was last renewed. */
   readonly renew: boolean
   readonly channel: string | null
   readonly payload: string
   readonly app: string | null
   readonly app_version: number | null
-  /** Claims that are over, as far as this process knows. */
+  /** Claims that have ended, as far as this process knows. */
   readonly finished: readonly number[]
 }
 
@@ -100,7 +100,7 @@ function stateRow(state: ScheduleState, version: number, definitions: Definition
     created_at: state.createdAt,
     updated_at: state.updatedAt,
     source: JSON.stringify(source),
-    // The store has it already if it was read there with this revision.
+    // The store already has it if it was read there with this revision.
     definition: version > 0 && known !== undefined ? null : JSON.stringify(definition),
   }
 }

@@ -20,7 +20,7 @@ const BUSY_MS = 60_000
 const NONE_WRITTEN: readonly Change[] = []
 const APPLIED = { kind: 'applied' } as const
 
-/** What the statements of one `apply` have answered so far. */
+/** The answers of the statements of one `apply` so far. */
 interface Progress {
   now: number
   renewed: boolean
@@ -94,7 +94,7 @@ export class ChangeWriter<Tx> {
       app_version: null,
       finished: [],
     }
-    // Two at a time, so that both connections get one. An error here comes again when it matters, and is reported then.
+    // Two at a time, so that both connections get one. An error here will come again when it matters, and is reported then.
     for (let lane = 0; lane < 2; lane++) {
       asker.ask(statements.apply, [namespace, ...applyValues(header, [], definitions)]).catch(() => {})
     }
@@ -116,7 +116,7 @@ export class ChangeWriter<Tx> {
     }
   }
 
-  /** Answers the changes that were written on typed columns. */
+  /** Returns the changes that were written on typed columns. */
   async #applyPlain(
     changes: readonly Change[],
     options: ApplyOptions<Tx>,
@@ -168,7 +168,7 @@ export class ChangeWriter<Tx> {
     }
   }
 
-  /** Writes changes that may wait for another transaction apart from those that cannot, so that only the former are held up. */
+  /** Separates changes that may wait for another transaction from those that cannot, so that only the former are delayed. */
   async #applyApart(changes: readonly Change[], options: ApplyOptions<Tx>, progress: Progress): Promise<Judgement[]> {
     const results: Judgement[] = changes.map(() => ({ kind: 'conflict' }))
     for (const waits of [false, true]) {
@@ -249,13 +249,13 @@ export class ChangeWriter<Tx> {
   #payloadFor({ tx, wake = false }: ApplyOptions<Tx>, busy: string | null): string {
     const { wakeUp } = this.#parts
     if (busy !== null) return wakeUp.busyPayload(busy, wake)
-    // This process ignores its own payload. When a user's transaction commits, it must hear of that like its peers.
+    // This process ignores its own payload. When a user's transaction commits, it must be notified like its peers.
     return tx === undefined ? wakeUp.payload : ''
   }
 
   /**
-   * The claimant, if its peers must hear that it holds runs, since they watch such instances. It says so when that begins, and
-   * again often enough that they keep watching, but not with every claim.
+   * The claimant, if its peers must learn that it holds runs, since they watch such instances. Sent when that begins, and again
+   * often enough that they keep watching, but not with every claim.
    */
   #newlyBusy({ claimant }: ApplyOptions<Tx>, changes: readonly Change[]): string | null {
     if (claimant === undefined || performance.now() - this.#saidBusyAt <= BUSY_MS / 2) return null

@@ -1,13 +1,13 @@
 import type { Change } from '../../model/change.ts'
 
 /**
- * Claims of this process whose rows are on record, by the schedules that they claimed. A row goes once none of them is open any more:
- * the store checks that again.
+ * Claims of this process whose rows are on record, by the schedules that they claimed. A row is deleted once none of them is
+ * open: the store checks that again.
  */
 export class Claims {
   readonly #schedules = new Map<number, Set<string>>()
   readonly #claims = new Map<string, readonly number[]>()
-  /** Those whose schedules have all been settled. */
+  /** Claims whose schedules have all been settled. */
   readonly #finished = new Set<number>()
 
   /** A row was written for these changes. */
@@ -22,7 +22,7 @@ export class Claims {
     this.#schedules.set(id, schedules)
   }
 
-  /** Rows that are over once these changes are written, and those that were over before. */
+  /** Rows that can be deleted once these changes are written, and those that could be deleted before. */
   finishing(changes: readonly Change[]): number[] {
     const finished = new Set(this.#finished)
     if (this.#schedules.size > 0) {
@@ -40,8 +40,8 @@ export class Claims {
   }
 
   /**
-   * These changes were written. Of `finished`, the statement deleted all but those that it kept (`null`: it did not get that far): they
-   * are offered again.
+   * These changes were written. Of `finished`, the statement deleted all but those that it kept (`null`: it did not get that
+   * far): they are offered again.
    */
   settled(changes: readonly Change[], finished: readonly number[] = [], kept: readonly number[] | null = null): void {
     for (const change of changes) if (endsRuns(change)) this.#settle(change.id)
@@ -60,7 +60,7 @@ export class Claims {
   }
 }
 
-/** No run of the schedule is open after it, whether one ended or was handed back. */
+/** No run of the schedule is open after it, whether it ended or was handed back. */
 function endsRuns({ state }: Change): boolean {
   return state === null || state.open.every(({ run }) => run === null)
 }

@@ -2,18 +2,18 @@ import type { ErrorCode } from '../../errors.ts'
 import { CronceError } from '../../errors.ts'
 import { StoreError } from '../store-error.ts'
 
-/** How far a call had come when it failed. */
+/** How far a call had got when it failed. */
 export type Progress =
   /** No statement has left this process. */
   | 'connecting'
-  /** It was sent, by itself or as the last of a transaction: if it did not fail, it is committed. */
+  /** It was sent, on its own or as the last of a transaction: if it did not fail, it is committed. */
   | 'sent'
   /** It was sent within a transaction that its owner has yet to commit. */
   | 'in transaction'
 
 /**
- * The server's own code for what went wrong, or `null` if it did not come from the server. Libraries wrap the errors of the
- * drivers below them, and not all in the same way.
+ * The SQLSTATE of the error, or `null` if it did not come from the server. Libraries wrap the errors of their drivers in
+ * different ways.
  */
 export function sqlStateOf(error: unknown): string | null {
   for (let at = error, depth = 0; isObject(at) && depth < 5; at = at.cause, depth++) {
@@ -24,19 +24,19 @@ export function sqlStateOf(error: unknown): string | null {
   return null
 }
 
-/** Letters begin few classes of the server's, and many codes of the system's and of libraries: EPIPE, P2010. */
+/** Few SQLSTATE classes begin with letters, but many codes of the system and of libraries do: EPIPE, P2010. */
 const SQL_STATE = /^(?:[0-9][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/
 
-/** What may have been written if the server says this: it ended the session, whatever it was about to answer. */
+/** Codes after which the outcome is unknown: the server ended the session, whatever it was about to answer. */
 const ENDS_SESSION = /^(?:08|57P|25P0[34]|58|XX)/
 
 /**
- * A standby answers so for ever, while its successor waits at the same address: 25006 to what writes, 55000 to what asks for the
+ * A standby returns these codes forever, while its successor may wait at the same address: 25006 for writes, 55000 for the
  * timeline of the log.
  */
 const STANDBY = /^(?:25006|55000)$/
 
-/** Whether a connection that brought this error must not be used again. */
+/** Whether a connection must not be used again after this error. */
 export function breaksConnection(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === null || STANDBY.test(state) || ENDS_SESSION.test(state) || losesPreparation(error)
@@ -60,7 +60,7 @@ function isInvalidUrl(error: unknown): boolean {
   return isObject(error) && error.code === 'ERR_INVALID_URL'
 }
 
-/** What went wrong in our words, with the error of the driver as its cause. Our own errors stay as they are. */
+/** The error in words of cronce, with the error of the driver as its cause. Errors of cronce are unchanged. */
 export function translate(error: unknown, name: string, progress: Progress): CronceError {
   if (error instanceof CronceError) return error
   if (isInvalidUrl(error)) {
@@ -80,7 +80,7 @@ export function translate(error: unknown, name: string, progress: Progress): Cro
 
 function wasNotApplied(error: unknown, state: string | null, progress: Progress): boolean {
   if (progress === 'connecting') return true
-  // Either it failed in the transaction, or the session has ended without a commit.
+  // It failed in the transaction, or the session has ended without a commit.
   if (progress === 'in transaction') return true
   if (state === null) return false
   // Only a plain ERROR is sure to have been rolled back; severities are translated into the server's language.
@@ -116,7 +116,7 @@ function idleWords(limit: string): Words {
   return ['STORE_LOST', message, 'Compute first, open it last.']
 }
 
-/** What the server's codes mean to the user. The first that fits counts. */
+/** What SQLSTATE codes mean for the user. The first match counts. */
 const WORDS: readonly (readonly [states: RegExp, words: (name: string, text: string) => Words])[] = [
   [
     /^3D000$/,
@@ -218,7 +218,7 @@ function unreachable(name: string, text: string): Words {
   ]
 }
 
-/** What a driver says about a connection that can't be made, and what helps. */
+/** Messages of drivers about failed connections, and what helps. */
 const CONNECT_HINTS: readonly (readonly [RegExp, string])[] = [
   [/does not support SSL/i, 'Take sslmode or ssl out of the URL, or write sslmode=disable: this server has no TLS.'],
   [
@@ -257,7 +257,7 @@ export function closed(name: string): StoreError {
   return new StoreError('STORE_CLOSED', `${name} was closed.`, { hint: 'Open it again.' })
 }
 
-// Without its last full stop, since ours follows.
+// Without its full stop, since one is added.
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')
@@ -267,7 +267,7 @@ interface ErrorLike {
   readonly code?: unknown
   readonly severity?: unknown
   readonly cause?: unknown
-  /** Where Prisma puts what the server said. */
+  /** Where Prisma puts the message of the server. */
   readonly meta?: unknown
 }
 

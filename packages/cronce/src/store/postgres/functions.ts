@@ -5,9 +5,9 @@ import { FORMAT, NONE, REASONS_EACH, TROUBLE } from './rows.ts'
 import { SQL } from './statements.ts'
 
 /**
- * The statements of every fire are functions of the database: planned once for each connection, also behind a pooler, and always
- * with the indexes, whatever the statistics said on that day. None waits long for a lock: a process that is paused with one must not
- * take the connections of its peers with it.
+ * The statements of every fire are database functions: planned once per connection, even behind a pooler, and always with the
+ * indexes, whatever the statistics said. None waits long for a lock: a process that is paused with one must not block the
+ * connections of its peers.
  */
 const settings = (lockTimeout: string): string => `language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -19,12 +19,12 @@ set jit = off
 set lock_timeout = '${lockTimeout}'
 set plan_cache_mode = force_generic_plan`
 
-/** How many rows after the due ones are searched for what comes next. */
+/** How many rows after the due ones are searched for the next due time. */
 const FAR = 1_000
-/** If none of them is in an own bucket, none is expected to be due, but it is not known either. */
+/** If none of them is in an own bucket, none is expected to be due soon, but that is not certain. */
 const AGAIN_MS = 20
 
-/** What stands in braces in the files. */
+/** Values of the placeholders in braces. */
 function placed(text: string, schema: string): string {
   const values: Readonly<Record<string, string>> = {
     schema,
@@ -46,7 +46,7 @@ function placed(text: string, schema: string): string {
     .replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 }
 
-/** SQL that makes all tables and functions. Who calls the functions needs the rights on the tables. */
+/** SQL that creates all tables and functions. Roles that call the functions need the rights on the tables. */
 export function createSchema(schema: string): string {
   const { tables, records, schedules, apply, plain, instances, prune } = SQL
   return [tables, records, schedules, apply, plain, instances, prune]
@@ -54,7 +54,7 @@ export function createSchema(schema: string): string {
     .join('\n')
 }
 
-/** How many texts each function takes. Names carry a number: a function that changes gets the next one, beside the old one. */
+/** How many texts each function takes. Names carry a number: a changed function gets the next number, beside the old one. */
 const CALLS = {
   load: ['_load_1', 2],
   due: ['_due_1', 6],

@@ -5,15 +5,15 @@ import { sqlStateOf } from './errors.ts'
 import { quoteSchema } from './schema-name.ts'
 
 /**
- * Which server, which database, and which history of it. `null` is what this server does not tell, or not to this role: what is
- * not known is not compared.
+ * Which server, which database, and which history of it. `null`: this server does not report it, or not to this role; unknown
+ * parts are not compared.
  */
 interface Identity {
-  /** Made with the server's files, and kept by physical copies and standbys. */
+  /** Created with the server's files, and kept by physical copies and standbys. */
   readonly systemId: string | null
-  /** The database, and the table in it: a dump that is restored has other ones, also in the same database. */
+  /** The database and the table in it: a restored dump has other ones, even in the same database. */
   readonly databaseId: string
-  /** Of the write-ahead log: another one after each promotion. */
+  /** Timeline of the write-ahead log: a new one after each promotion. */
   readonly timeline: number | null
 }
 
@@ -27,11 +27,11 @@ interface Stored {
 const SERIALIZATION_FAILURE = '40001'
 
 interface Answer {
-  /** As it was before. */
+  /** As it was before this statement. */
   readonly stored: Stored
   /** As it is now. */
   readonly epoch: number
-  /** It was this very statement that changed it. */
+  /** This statement changed it. */
   readonly won: boolean
 }
 
@@ -51,7 +51,7 @@ const SYSTEM: Statement = {
   sql: 'select system_identifier::text as answer from pg_control_system()',
 }
 
-/** In the words of `clockCte`, which compares it in every statement. */
+/** In the form of `clockCte`, which compares it in every statement. */
 const TIMELINE: Statement = {
   name: 'identity-timeline',
   sql: "select ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint::text as answer",
@@ -128,7 +128,7 @@ export async function settleIdentity(
   const current = await identify(database, schema, warn)
   const { systemId, databaseId, timeline } = current
   const values = [systemId ?? '', databaseId, timeline === null ? '' : String(timeline), adopt ? 'adopt' : '']
-  // Each lost race means that another process changed the row, so there is something new to judge.
+  // Each lost race means that another process changed the row, so it must be checked again.
   for (let look = 0; look < 10; look++) {
     const answer = await settle(database, schema, values)
     if (answer === null) continue
@@ -158,8 +158,8 @@ async function settle(database: Database, schema: string, values: readonly strin
 }
 
 /**
- * The epoch to go on in, after a statement found the server on another timeline than the one on record. All who find that call
- * this; one moves the epoch and tells, the others go on in it.
+ * The epoch to continue in, after a statement found the server on another timeline than the one on record. Every process that
+ * finds that calls this; one moves the epoch and reports it, the others continue in it.
  */
 export function moveEpoch(database: Database, name: string, warn: OpenOptions['warn']): Promise<number> {
   return settleIdentity(database, name, { adopt: false, warn })
@@ -194,7 +194,7 @@ function consequence(systemId: string | null, timeline: string | null): string {
   return `${[systemId === null ? copy : '', timeline === null ? promotion : ''].filter((what) => what !== '').join(', and ')}.`
 }
 
-/** Servers that only speak like PostgreSQL, and some that are rented, have the function and refuse the answer. */
+/** Servers that only imitate PostgreSQL, and some hosted ones, have the function but refuse to answer. */
 async function askIfOffered(database: Database, statement: Statement): Promise<string | null> {
   try {
     return await database.ask(statement, [])

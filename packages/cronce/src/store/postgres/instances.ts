@@ -3,7 +3,7 @@ import type { Instant } from '../../model/schedule.ts'
 import type { Beat, BeatAnswer } from '../store.ts'
 import type { StoreMoment } from './rows.ts'
 
-/** As a statement answers it. `record`: what the instance says of itself. */
+/** The row of a statement. `record`: what the instance reported about itself. */
 interface InstanceRow {
   readonly id: string
   readonly state: InstanceState
@@ -22,7 +22,7 @@ export interface InstancesAnswer extends StoreMoment {
 
 export interface BeatRow extends InstancesAnswer, Pick<BeatAnswer, 'alive' | 'number' | 'held' | 'chores'> {}
 
-/** `session`: whether it has the session that tells its peers that it lives; `null`: it does without. */
+/** `session`: whether it has the session by which peers notice its death; `null`: it works without. */
 export function beatValue(
   { instance, join, leaseMs, sequence }: Beat,
   session: boolean | null,

@@ -2,7 +2,7 @@ import type { PgPool } from './drivers/pool-lanes.ts'
 import type { PostgresJsLike } from './drivers/postgres-js.ts'
 import type { OpenTransaction } from './transaction.ts'
 
-/** What jobs get as `tx` when the store has connections of its own: a connection with an open transaction. */
+/** What jobs get as `tx` when the store has its own connections: a connection with an open transaction. */
 export interface PostgresTransaction {
   query<Row = Record<string, unknown>>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>
 }
@@ -10,7 +10,7 @@ export interface PostgresTransaction {
 /** Opens a transaction, calls `work` with it, and commits when `work` has resolved. */
 export type TransactionFunction = (work: never) => Promise<unknown>
 
-/** A database of Drizzle. It knows the pool of `pg`, or the `sql` of postgres.js, that it was made with. */
+/** A Drizzle database. It knows the `pg` pool, or the postgres.js `sql`, that it was created with. */
 export interface DrizzleLike {
   readonly $client: unknown
   transaction(...args: never[]): Promise<unknown>
@@ -33,10 +33,10 @@ export interface PrismaLike {
   $transaction(...args: never[]): Promise<unknown>
 }
 
-/** Whatever opens transactions: a library's own object, or a function. */
+/** Anything that opens transactions: a library's object, or a function. */
 export type TransactionOpener = TransactionFunction | DrizzleLike | KyselyLike | KnexLike | PrismaLike
 
-/** The transaction that `work` gets. Of overloaded methods TypeScript infers from the last one. */
+/** The transaction that `work` gets. For overloaded methods TypeScript infers from the last one. */
 export type TransactionOf<Opener> = Opener extends string
   ? PostgresTransaction
   : Opener extends { $transaction(work: (tx: infer Tx) => Promise<unknown>): unknown }
@@ -53,7 +53,7 @@ export type TransactionOf<Opener> = Opener extends string
               ? Tx
               : PostgresTransaction
 
-/** By its shape: none of these libraries is ours to import. `null` if it opens no transactions that we know. */
+/** Recognized by shape: none of these libraries is a dependency. `null`: it opens no transactions of a known kind. */
 export function openerOf(opener: TransactionOpener): OpenTransaction | null {
   const like = opener as OpenerLike
   if (typeof like.$transaction === 'function') return (work) => like.$transaction!(work)
@@ -62,7 +62,7 @@ export function openerOf(opener: TransactionOpener): OpenTransaction | null {
   return typeof opener === 'function' ? (opener as OpenTransaction) : null
 }
 
-/** All that any of them may have. */
+/** All members that any of them may have. */
 interface OpenerLike {
   readonly executeQuery?: unknown
   $transaction?: OpenTransaction

@@ -5,12 +5,12 @@ import type { RecordQuery, ScheduleQuery } from '../store.ts'
 import type { Statement } from './database.ts'
 import { FORMAT, reasonsOf, TROUBLE } from './rows.ts'
 
-/** A statement made of a few fixed parts, with its values. There are many of them: they are not worth preparing. */
+/** A statement built from a few fixed parts, with its values. There are many of them: preparing them does not pay. */
 export interface Select extends Statement {
   readonly values: readonly string[]
 }
 
-/** Collects conditions with their values: what the caller does not ask for is left out, so that an index fits. */
+/** Collects conditions with their values: filters that the caller does not use are left out, so that an index fits. */
 class Where {
   readonly values: string[] = []
   readonly #conditions: string[] = []
@@ -30,7 +30,7 @@ class Where {
 
   value(value: string | number, type = 'text'): string {
     this.values.push(String(value))
-    // Drivers write a value as the type that the server says it has: a text is a text to all of them.
+    // Drivers convert a value to the type that the server reports: a text stays a text in all of them.
     return type === 'text' ? `$${this.values.length}::text` : `$${this.values.length}::text::${type}`
   }
 
@@ -54,7 +54,7 @@ export function selectSchedules(schema: string, namespace: string, query: Schedu
   where.and('s.status = $', query.state)
   if (query.after !== null) where.and('s.name > $', readCursor(query.after, ['string'])[0])
   where.and('s.name >= $', prefix)
-  // Nothing sorts behind the last character there is.
+  // No text sorts after the last character.
   if (prefix !== undefined) where.and('s.name < $', `${prefix}\u{10ffff}`)
   const conditions = where.sql()
   return where.select(`
@@ -110,8 +110,8 @@ interface Places {
 }
 
 /**
- * Reads at most one page of lines from each place, in the order of an index: the cost does not depend on the length of the history.
- * Fires of one schedule that are due at one time, which the index does not order, come together.
+ * Reads at most one page of lines from each place, in the order of an index: the cost does not depend on the length of the
+ * history. Fires of one schedule that are due at the same time, which the index does not order, come together.
  */
 function linesFrom(schema: string, { from, on }: Places, conditions: string, order: string, limit: string): string {
   return `
@@ -144,7 +144,7 @@ function linePlaces(schema: string, where: Where, query: RecordQuery): Places {
   return { from, on: 'h.job = p.number' }
 }
 
-/** What lines and open fires are asked alike: conditions on a row `x`. */
+/** Conditions that lines and open fires share, on a row `x`. */
 function wanted(schema: string, where: Where, query: RecordQuery, order: Order): string[] {
   const conditions: string[] = []
   const and = (condition: (value: string) => string, value: string | number | undefined, type?: string): void => {
@@ -167,7 +167,7 @@ function wanted(schema: string, where: Where, query: RecordQuery, order: Order):
   return conditions
 }
 
-/** The place of a row `x` in the list. */
+/** The position of a row `x` in the list. */
 interface Order {
   readonly columns: readonly string[]
   readonly isLatest: boolean
@@ -179,8 +179,8 @@ function orderOf({ view, order = 'latest' }: RecordQuery): Order {
 }
 
 /**
- * What is open and what has ended. A range that begins before the stretch may reach into it: such ranges are few, and are looked for
- * besides.
+ * Open and ended fires. A range that begins before the stretch may reach into it: such ranges are few, and are searched
+ * separately.
  */
 export function selectRecords(schema: string, namespace: string, query: RecordQuery): Select {
   const where = new Where(namespace)
@@ -213,7 +213,7 @@ export function selectRecords(schema: string, namespace: string, query: RecordQu
   return where.select(pageSql(schema, lines, open === null ? null : `${open} ${sorted('o')}`))
 }
 
-/** What a line `x` of this view and outcome has in common. */
+/** Conditions on a line `x` of this view and outcome. */
 function endedConditions({ view, outcome }: RecordQuery): string[] {
   const conditions = [view === 'fires' ? 'x.is_final' : 'x.token > 0']
   if (outcome !== undefined && outcome !== 'open') {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Database, Session } from './database.ts'
 
-/** The longest that a probe waits for a session to end. */
+/** Longest wait of a probe for a session to end. */
 const PROBE_MS = 3_000
 
-/** The longest until an instance that begins to hold runs is watched. */
+/** Longest time until an instance that begins to hold runs is watched. */
 const LOOK_MS = 500
 
-/** How often the lock of a new peer is looked at: it may not be taken yet. */
+/** How many times the lock of a new peer is checked: it may not be held yet. */
 const MEETINGS = 3
 
 /**
@@ -18,7 +18,7 @@ export class Liveness {
   readonly #database: Pick<Database, 'session'>
   readonly #scope: string
   #session: Session | null = null
-  /** How often the locks of peers were looked at before they held runs. */
+  /** How often the locks of peers were checked before they held runs. */
   #met = new Map<string, number>()
   #isClosed = false
 
@@ -27,7 +27,7 @@ export class Liveness {
     this.#scope = JSON.stringify([schema, namespace])
   }
 
-  /** Hold the lock of this instance for as long as the process lives. Harmless if it is held already. */
+  /** Hold the lock of this instance for the life of the process. Harmless if it is already held. */
   async hold(instance: string): Promise<void> {
     this.#session = await this.#database.session()
     await this.#session?.hold(this.#lockOf(instance))
@@ -37,14 +37,14 @@ export class Liveness {
     await this.#session?.release(this.#lockOf(instance))
   }
 
-  /** Whether the others would notice its end; `null` where that is not to be had. */
+  /** Whether peers would notice its end; `null`: not available. */
   isHolding(): boolean | null {
     return this.#session === null ? null : this.#session.isHolding()
   }
 
   /**
-   * Those whose session has ended. Waits for that, but only for instances that hold runs: a wait keeps the server from cleaning up
-   * dead rows in all tables. If no instance holds runs, it asks nothing.
+   * The instances whose session has ended. Waits for that, but only for instances that hold runs: a wait keeps the server from
+   * vacuuming. If no instance holds runs, it asks nothing.
    */
   async probe(instances: readonly string[], isBusy: (instance: string) => boolean): Promise<string[]> {
     const endsAt = performance.now() + PROBE_MS
@@ -61,8 +61,8 @@ export class Liveness {
   }
 
   /**
-   * A lock that was never seen held proves nothing when it is free. So the locks of new peers are looked at before they hold runs: they may
-   * die right after their first claim.
+   * A lock that was never seen held proves nothing when it is free. So the locks of new peers are checked before they hold runs:
+   * they may die right after their first claim.
    */
   async #meet(instances: readonly string[]): Promise<void> {
     const met = new Map(instances.map((instance) => [instance, this.#met.get(instance) ?? 0]))

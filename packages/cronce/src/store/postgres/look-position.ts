@@ -11,19 +11,19 @@ interface Look {
   readonly buckets: string
   readonly wholeAt: number
   since: Instant
-  /** The earliest that was written here since the last look began, which its answer may lack. */
+  /** The earliest time that was written here since the last look began, which its answer may lack. */
   written: Instant
 }
 
 /**
- * Where the next look at what is due begins. Every claim leaves a dead entry at the early end of the index, which the server clears
- * away in passing, but not while a session holds an old snapshot: then each look would go through all that was due since. This
- * affects only the cost.
+ * Where the next look for due schedules begins. Every claim leaves a dead entry at the early end of the index, which the server
+ * cannot remove while a session holds an old snapshot: then each look would scan everything that was due since. This affects only
+ * the cost.
  */
 export class LookPositions {
   readonly #looks = new Map<string, Look>()
 
-  /** The jobs as the statement wants them. */
+  /** The jobs in the form that the statement takes. */
   begin(jobs: DueQuery['jobs']): readonly (DueQuery['jobs'][number] & { readonly since: Instant })[] {
     const now = performance.now()
     return jobs.map(({ job, buckets }) => {
@@ -39,8 +39,8 @@ export class LookPositions {
   }
 
   /**
-   * What it found: by job, the longest waiting. Answers when to look again at the latest: one that left something out is not
-   * the last before a long sleep.
+   * The result: by job, the longest waiting. Returns when to look again at the latest: a look that left something out must not be
+   * followed by a long sleep.
    */
   end(asked: ReturnType<LookPositions['begin']>, now: Instant, oldest: ReadonlyMap<string, Instant>): Instant | null {
     for (const { job } of asked) {
@@ -52,7 +52,7 @@ export class LookPositions {
     return asked.every(({ since }) => since === EVER) ? null : now + WHOLE_MS
   }
 
-  /** This was written here. */
+  /** A schedule was written here. */
   written({ definition, wakeAt }: ScheduleState): void {
     const look = this.#looks.get(definition.job)
     if (look === undefined || wakeAt === null) return

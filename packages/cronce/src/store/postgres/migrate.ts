@@ -42,7 +42,7 @@ export interface UpOptions {
   readonly migrations?: readonly Migration[] | undefined
 }
 
-/** What is seen without any right to see the tables. */
+/** What can be seen without any right on the tables. */
 interface Look {
   readonly version: number
   readonly encoding: string
@@ -51,7 +51,7 @@ interface Look {
   readonly usage: boolean
   readonly table: boolean
   readonly readable: boolean
-  /** Whether this role may read the views: the others of its rights may be missing on purpose. */
+  /** Whether this role may read the views: its other rights may be missing on purpose. */
   readonly views: boolean
   /** Tables that this role may not both read and write, functions that it may not call. */
   readonly denied: readonly string[]
@@ -104,7 +104,7 @@ select coalesce(json_agg(json_build_object(
   }
 }
 
-/** What is there, and what is to be done. Changes nothing. */
+/** The state of the schema, and what is to be done. Changes nothing. */
 export async function migrationStatus(
   database: Database,
   name: string,
@@ -113,7 +113,7 @@ export async function migrationStatus(
   return statusOf(database, name, await lookAt(database, name), migrations)
 }
 
-/** Bring the schema up to date. Of several that try at once, one does it and the others find it done. */
+/** Bring the schema up to date. Of several concurrent calls, one does it and the others find it done. */
 export async function migrateUp(database: Database, name: string, options: UpOptions = {}): Promise<MigrationStatus> {
   const { roles = {}, onProgress, migrations = MIGRATIONS } = options
   const look = await lookAt(database, name)
@@ -140,14 +140,14 @@ async function applyMigration(
     await database.script(migrationScript(name, migration, createSchema))
     return 'us'
   } catch (error) {
-    // Another process may have applied it, or the answer was lost: its row says.
+    // Another process may have applied it, or the answer was lost: its row tells.
     const found = await migrationStatus(database, name).catch(() => null)
     if (found?.applied.some(({ number }) => number === migration.number)) return 'another'
     throw error
   }
 }
 
-/** Whether instances can work on what is there, with the rights they have. Says which command helps. */
+/** Whether instances can work on the schema with their rights. Names the command that helps. */
 export async function requireMigrated(
   database: Database,
   name: string,
@@ -162,7 +162,7 @@ export async function requireMigrated(
 }
 
 async function lookAt(database: Database, name: string): Promise<Look> {
-  // Judged first: a name that PostgreSQL would cut is never found, and never ours.
+  // Checked first: a name that PostgreSQL would truncate is never found, and never ours.
   quoteSchema(name)
   const look = JSON.parse(await database.ask(LOOK, [name])) as Look
   if (look.version < OLDEST_SERVER * 10_000) {

@@ -5,8 +5,8 @@ import { quoteSchema, quoteText } from './schema-name.ts'
 const LOCK_TIMEOUT = '30s'
 
 /**
- * All of one migration, to be run as one transaction. Its row comes first: of two that got here in spite of the lock, one fails
- * before it has changed anything.
+ * One migration, to be run as one transaction. Its row comes first: of two that got here in spite of the lock, one fails before
+ * it has changed anything.
  */
 export function migrationScript(name: string, migration: Migration, createSchema: boolean): string {
   const schema = quoteSchema(name)
@@ -32,7 +32,7 @@ function ledger(schema: string): string {
 export interface SqlOptions {
   /** Migrations up to this number are there already. @default 0 */
   readonly after?: number | undefined
-  /** More to be run behind them. */
+  /** More statements to run after them. */
   readonly grants?: string | undefined
   readonly migrations?: readonly Migration[] | undefined
 }

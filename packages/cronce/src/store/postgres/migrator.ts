@@ -13,23 +13,23 @@ export interface MigratorOptions {
   readonly warn?: ((code: string, message: string) => void) | undefined
 }
 
-/** What `cronce migrate` does, for programs that deploy by themselves. */
+/** `cronce migrate` for programs that deploy by themselves. */
 export interface Migrator {
-  /** For messages: where it is, without secrets. */
+  /** Its address for messages, without secrets. */
   readonly name: string
   readonly schema: string
-  /** What is there, and what `up` would do. */
+  /** The state of the schema, and what `up` would do. */
   status(): Promise<MigrationStatus>
   /** What `up` would do, as a text for psql. */
   sql(options?: { readonly roles?: Roles | undefined }): Promise<string>
-  /** Do it, with the rights of a role that may create tables. Of several at once, one does it. */
+  /** Migrate, with the rights of a role that may create tables. Of several concurrent calls, one does it. */
   up(options?: Pick<UpOptions, 'roles' | 'onProgress'>): Promise<MigrationStatus>
-  /** Say that the original of this copy is gone for good: instances will run what is due here. Answers the epoch. */
+  /** Confirm that the original of this copy is gone for good: instances will run what is due here. Returns the epoch. */
   adopt(): Promise<number>
   close(): Promise<void>
 }
 
-/** Connects when it is first asked for something, with one connection. */
+/** Connects on first use, with one connection. */
 export function migrator(target: Target, options: MigratorOptions = {}): Migrator {
   const named = typeof target === 'string' ? schemaOfUrl(target) : { url: target, schema: undefined }
   const { schema = named.schema ?? DEFAULT_SCHEMA, warn = () => {} } = options
@@ -52,7 +52,7 @@ export function migrator(target: Target, options: MigratorOptions = {}): Migrato
   }
 }
 
-/** The whole of it as a text for psql, without looking at any database. */
+/** The complete migration as a text for psql, without using a database. */
 export function migrationText(schema: string = DEFAULT_SCHEMA, roles: Roles = {}): string {
   return migrationSql(schema, { grants: grantsSql(schema, roles) })
 }

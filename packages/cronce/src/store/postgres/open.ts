@@ -25,7 +25,7 @@ import { notOpen, queryIn, REQUIRE_OPEN } from './tx.ts'
 const DEFAULT_TIMEOUT_MS = 5_000
 const DEFAULT_CONNECTIONS = 2
 
-/** Migrations may build indexes. */
+/** Migrations may take long: they build indexes. */
 const SCRIPT_TIMEOUT_MS = 10 * 60_000
 
 const NOTIFY: Statement = { name: 'notify', sql: "select pg_notify($1::text, '')::text as answer" }
@@ -34,7 +34,7 @@ const WITHOUT_SESSION =
   'Peers notice the death of a process by its lease only, after 15 s, and changes when something is due next. Fires are not claimed ahead.'
 const DIRECT = 'Set directUrl to a URL around it, which only one connection of each instance uses.'
 
-/** A URL, a `Pool` of pg, an `sql` of postgres.js, a database of Drizzle on one of these, or whatever runs statements. */
+/** A URL, a `pg` Pool, a postgres.js `sql`, a Drizzle database on one of these, or any object that runs statements. */
 export type Target = string | PgPool | PostgresJsLike | DrizzleLike | Queryable
 
 export interface ConnectOptions {
@@ -46,14 +46,14 @@ export interface ConnectOptions {
   readonly prepare?: boolean | undefined
   /** Keep a session that tells of deaths and wake-ups at once. @default true */
   readonly session?: boolean | undefined
-  /** A URL around a connection pooler, for the session only. */
+  /** A URL that bypasses a connection pooler, for the session only. */
   readonly directUrl?: string | undefined
   /** What opens the transactions of users. @default the target */
   readonly transaction?: TransactionOpener | undefined
   readonly warn: (code: string, message: string) => void
 }
 
-/** Connects to nothing yet. */
+/** Does not connect yet. */
 export function openDatabase(target: Target, options: ConnectOptions): Database {
   if (!isDrizzle(target)) return new DriverDatabase(driverFor(target, options), options)
   return new DriverDatabase(driverFor(target.$client, options), {
@@ -112,7 +112,7 @@ function lazily(url: string): Connect {
   }
 }
 
-/** By the pool's own client and settings. Its password is kept from being listed. */
+/** Uses the pool's own client and settings. Its password is kept from being listed. */
 function connectLike(pool: PgPool): Connect | null {
   const { Client, options } = pool
   if (Client === undefined) return null
@@ -134,7 +134,7 @@ class DriverDatabase implements Database {
   readonly #options: ConnectOptions
   readonly #opener: OpenTransaction | null
   readonly #timeoutMs: number
-  /** Those that `transaction` opened: it knows that they are open. */
+  /** Transactions that `transaction` opened: it knows that they are open. */
   readonly #own = new WeakSet<object>()
   readonly #names = new WeakMap<Statement, string>()
   #session: Promise<Session | null> | undefined
@@ -234,7 +234,7 @@ class DriverDatabase implements Database {
     return own.isPooled ? null : own
   }
 
-  /** Its text decides: the same statement of another schema is another one, and they may meet on one connection. */
+  /** Identified by its text: the same statement for another schema is another one, and both may use one connection. */
   #preparedName(statement: Statement): string {
     let name = this.#names.get(statement)
     if (name === undefined) {

@@ -7,7 +7,7 @@ import type { Page, RecordQuery } from '../store.ts'
 import { type LineRow, lineOf, type StoreMoment } from './rows.ts'
 import type { StatesAnswer } from './schedules.ts'
 
-/** An open fire, by its place in the state of its schedule. */
+/** An open fire, by its position in the state of its schedule. */
 interface OpenRow {
   readonly key: number
   readonly dueAt: Instant
@@ -15,7 +15,7 @@ interface OpenRow {
   readonly notes: RunNotes | null
 }
 
-/** Lines and open fires, each in order, one more than the page holds; and the states that these are open in. */
+/** Lines and open fires, each in order, one more than the page holds; and the states of the open fires. */
 export interface PageAnswer extends StatesAnswer {
   readonly lines: readonly LineRow[]
   readonly open: readonly OpenRow[]
@@ -55,7 +55,7 @@ function lineRecordOf(row: LineRow): ListedRecord {
   return listLine(lineOf(row), row.notes)
 }
 
-/** A fire by itself: open, or as its last line says. `null`: it is gone. */
+/** One fire: open, or as its last line says. `null`: it is gone. */
 export function fireOf(answer: PageAnswer, states: readonly ScheduleState[]): FireRecord | null {
   const [open] = openIn(answer, states)
   if (open !== undefined) return viewOpenFire(open.state, open.fire)
@@ -68,11 +68,11 @@ export interface LatestAnswer extends StoreMoment {
 }
 
 export interface CountAnswer extends StoreMoment {
-  /** `outcome`: its place among `OUTCOMES`. */
+  /** `outcome`: its index in `OUTCOMES`. */
   readonly hours: readonly { readonly hour: Instant; readonly outcome: number; readonly count: number }[]
 }
 
-/** In the order of hours, and of the names of outcomes. */
+/** Sorted by hour, and by the names of outcomes. */
 export function hoursOf({ hours }: CountAnswer): HourCount[] {
   return hours
     .map(({ hour, outcome, count }) => ({ hour, outcome: OUTCOMES[outcome]!, count }))

@@ -14,7 +14,7 @@ import {
 } from './rows.ts'
 import type { Definitions, KnownSchedule } from './schedules.ts'
 
-// Changes that statements on typed columns can write. Whatever is uncommon takes the general statement.
+// Changes that statements on typed columns can write. Everything unusual takes the general statement.
 
 /** A claim of one fire by a schedule that has nothing open: what the columns become. */
 export interface PlainClaim {
@@ -35,14 +35,14 @@ export interface PlainSettlement {
   readonly instance: string
 }
 
-/** As the statements answer. `keys`: those that were written, unless all or none were. */
+/** The answer of the statements. `keys`: those that were written, unless all or none were. */
 export interface PlainAnswer extends StoreMoment {
   readonly live?: boolean
   readonly renewed?: boolean
   readonly id?: number | null
   readonly keys: readonly number[] | null
   readonly none: boolean
-  /** Claims that the statement was to delete, and that are not over. `null`: it was to delete none, or did not get that far. */
+  /** Claims that the statement should delete, but that have not ended. `null`: it had none to delete, or did not get that far. */
   readonly kept?: readonly number[] | null
 }
 
@@ -75,7 +75,7 @@ export function plainSettlement(change: Change, definitions: Definitions): Plain
   return isPlainEnd ? { change, key: known.key, state, line, instance: run.instance } : null
 }
 
-/** Whether the schedule goes on as it was planned before. */
+/** Whether the schedule continues as planned before. */
 function isSamePlan(state: ScheduleState, latest: ScheduleState): boolean {
   return (
     state.wakeAt === latest.wakeAt &&
@@ -86,7 +86,7 @@ function isSamePlan(state: ScheduleState, latest: ScheduleState): boolean {
   )
 }
 
-/** Whether the line says how the run and its fire ended. When the run started is up to the line: it may have been claimed ahead of time. */
+/** Whether the line tells how the run and its fire ended. Its start may differ: it may have been claimed ahead. */
 function isEndOf(run: PlainRun, line: HistoryRecord): line is EndOfRun {
   return (
     line.run?.token === run.token &&
@@ -101,7 +101,7 @@ function isNextLine({ job, number }: HistoryRecord, { definition, ended }: Sched
   return job === definition.job && number === ended
 }
 
-/** The schedule that the change was decided on, if columns say all of it before and after, and nothing but those changes. */
+/** The schedule that the change was decided on, if columns hold all of it before and after, and only those change. */
 function knownBefore(change: Change, definitions: Definitions): KnownSchedule | null {
   const { state, version } = change
   if (state === null || version === 0) return null
@@ -158,14 +158,14 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
   ]
 }
 
-/** As `_column` reads it: what all of them have is sent once. */
+/** In the form that `_column` reads: a value that all share is sent once. */
 function column(values: readonly (number | string)[]): string {
   const [first] = values
   for (let index = 1; index < values.length; index++) if (values[index] !== first) return `{${values.join()}}`
   return `{${first}}`
 }
 
-/** As PostgreSQL reads an array of texts. If all are empty: nothing, which it reads as nulls. */
+/** A PostgreSQL array of texts. If all are empty: nothing, which it reads as nulls. */
 function textArray(values: readonly string[]): string {
   if (values.every((value) => value === '')) return '{}'
   return `{${values.map((value) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`
@@ -182,7 +182,7 @@ export interface Plan {
   readonly epoch: number
 }
 
-/** Of these changes, those that one plain statement can write. Others of the same schedule are not among them. */
+/** Of these changes, those that one plain statement can write: at most one per schedule. */
 export function planOf(changes: readonly Change[], claimant: string | null, definitions: Definitions): Plan | null {
   return claimant === null ? settlementPlan(changes, definitions) : claimPlan(changes, claimant, definitions)
 }
@@ -215,7 +215,7 @@ function settlementPlan(changes: readonly Change[], definitions: Definitions): P
   return { ...partsOf(settled), values, instance: first.instance, claim: 0, epoch: first.change.epoch }
 }
 
-/** Those whose schedule no other change is about. */
+/** The changes whose schedule no other change is about. */
 function once(changes: readonly Change[]): readonly Change[] {
   if (changes.length === 1) return changes
   const ids = new Set<string>()

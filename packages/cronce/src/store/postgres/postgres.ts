@@ -57,7 +57,10 @@ export function postgres<Given extends Target, Opener extends TransactionOpener 
   target: Given,
   options?: PostgresOptions<Opener>,
 ): StoreSource<TransactionOf<Opener extends undefined ? Given : Opener>>
-/** With a function whose parameter has no type, `tx` is unknown: name the type, `(work: (tx: EntityManager) => Promise<void>) => …`. */
+/**
+ * If the parameter of the function has no type, `tx` is unknown: name the type, `(work: (tx: EntityManager) => Promise<void>) =>
+ * …`.
+ */
 export function postgres(
   target: Target,
   options: PostgresOptions<(work: (tx: unknown) => Promise<void>) => Promise<unknown>>,

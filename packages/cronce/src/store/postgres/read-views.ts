@@ -19,7 +19,7 @@ export interface ViewedSchedule {
   readonly openFires: number
   readonly pausedAt: number | null
   readonly pausedUntilAt: number | null
-  /** How its latest fires ended, the latest first. A range of due times that ended alike is one. */
+  /** How its latest fires ended, the latest first. A range of due times counts as one. */
   readonly recent: readonly { readonly dueAt: number; readonly state: string; readonly count: number }[]
 }
 
@@ -30,7 +30,7 @@ export interface ViewQuery {
   readonly namespace: string
   /** Names that begin with this. */
   readonly prefix: string
-  /** Names behind this one, which is not included. */
+  /** Names after this one, which is not included. */
   readonly after: string
   readonly limit: number
   /** How many of the latest fires to return per schedule. */

@@ -2,8 +2,8 @@ import { MIGRATIONS } from './migrations/migrations.ts'
 import { quoteName, quoteSchema } from './schema-name.ts'
 
 /**
- * Who works with the schema, besides the role that owns it. Instances need no right to change tables; dashboards and people need
- * none to see them.
+ * Roles that work with the schema, besides its owner. Instances need no right to change tables; dashboards and people need no
+ * right on the tables.
  */
 export interface Roles {
   /** For instances and clients of the app. */

@@ -2,15 +2,15 @@ import { type Ending, ending, OUTCOMES, type Outcome, REASONS, type Reason } fro
 import type { EndedRun, HistoryRecord, RunNotes } from '../../model/record.ts'
 import type { Instant, OpenFire, OpenRun, RunningFire, ScheduleState } from '../../model/schedule.ts'
 
-// Where the columns of the tables meet the model.
+// Converts between the columns of the tables and the model.
 
 /** The format of clocks that this version writes. A row with a higher one was written by a newer version, and is left alone. */
 export const FORMAT = 1
 
-/** Stands for `null` in columns of times: before every instant that a date can be. */
+/** Stands for `null` in columns of times: before every valid date. */
 export const NONE = Number.MIN_SAFE_INTEGER
 
-/** The store's time, and the epoch it is in. `moved`: the server is another than the one the epoch is about. */
+/** The store's time and epoch. `moved`: the server is not the one that the epoch belongs to. */
 export interface StoreMoment {
   readonly now: Instant
   readonly epoch: number
@@ -54,13 +54,13 @@ export function fromColumn(at: number): Instant | null {
   return at === NONE ? null : at
 }
 
-/** What a clock row says of an open run, if its fire is one that most schedules have: planned and claimed at once, on time, once. */
+/** A clock row's data about an open run of the common kind: planned and claimed at once, on time, first attempt. */
 export interface PlainRun {
   readonly dueAt: Instant
   readonly token: string
   readonly instance: string
   readonly claim: number
-  /** When it was planned and claimed. It starts then, or when it is due, if that is later. */
+  /** When it was planned and claimed. It starts then, or at its due time if that is later. */
   readonly claimedAt: Instant
 }
 
@@ -81,7 +81,7 @@ export function plainFire({ dueAt, token, instance, claim, claimedAt }: PlainRun
   }
 }
 
-/** The run of a fire that `plainFire` would make from it. `null`: the fire is another one. */
+/** The run of a fire that `plainFire` would create from it. `null`: the fire is not of that kind. */
 export function plainRunOf(fire: OpenFire): PlainRun | null {
   if (!isPlainFire(fire)) return null
   const { dueAt, run, plannedAt: claimedAt } = fire
@@ -104,7 +104,7 @@ function isFirstAttempt({ kind, round, attempt, failures, crashes, ignoresOverla
   return kind === 'scheduled' && round === 1 && attempt === 1 && failures === 0 && crashes === 0 && !ignoresOverlap
 }
 
-/** The fire has no settings besides those of its schedule, and waits for nothing. */
+/** The fire has only the settings of its schedule, and waits for nothing. */
 function hasNothingOwn({ own, giveUp, wait, asked, tenant }: OpenFire): boolean {
   return own === null && giveUp === undefined && wait === undefined && asked === undefined && tenant === undefined
 }
@@ -112,7 +112,7 @@ function hasNothingOwn({ own, giveUp, wait, asked, tenant }: OpenFire): boolean 
 /** The highest number that a column of type integer holds. */
 export const MOST_FAILED = 2 ** 31 - 1
 
-/** Whether columns say all of the state: nothing uncommon, and at most one open run, which is plain. */
+/** Whether columns hold the whole state: nothing unusual, and at most one open run, which is plain. */
 export function isPlain(state: ScheduleState): boolean {
   const { open } = state
   return (
@@ -126,7 +126,7 @@ export function isPlain(state: ScheduleState): boolean {
   )
 }
 
-/** What a state has that columns do not say. */
+/** The part of a state that columns do not hold. */
 type Uncommon = Pick<ScheduleState, 'pause' | 'retiredAt' | 'retirements' | 'skipped' | 'backfills' | 'open'> &
   Partial<Pick<ScheduleState, 'failedInRow'>>
 
@@ -149,7 +149,7 @@ export function uncommonOf(more: string): Uncommon {
   return JSON.parse(more) as Uncommon
 }
 
-/** A line of the history as lists answer it. */
+/** A line of the history in the form that lists return. */
 export interface LineRow {
   readonly key: number
   readonly schedule: string
@@ -171,7 +171,7 @@ export interface LineRow {
   readonly notes: RunNotes | null
 }
 
-/** What most lines do not have. */
+/** Fields that most lines do not have. */
 type MoreOfLine = Partial<
   Pick<
     HistoryRecord,
@@ -184,7 +184,7 @@ type MoreOfLine = Partial<
 
 type MutableMore = { -readonly [Name in keyof MoreOfLine]: MoreOfLine[Name] }
 
-/** As statements want a line. */
+/** A line in the form that statements take. */
 export function lineRow(line: HistoryRecord): object {
   const { run, range, dueAt } = line
   return {

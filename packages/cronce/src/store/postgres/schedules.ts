@@ -1,10 +1,10 @@
 import type { Definition, Instant, ScheduleState, Source } from '../../model/schedule.ts'
 import { fromColumn, NONE, plainFire, type StoreMoment, uncommonOf } from './rows.ts'
 
-/** Of the schedule in this place, counted from 1. */
+/** Values of the schedule with this index, counted from 1. */
 type Placed<Values extends readonly unknown[]> = readonly [place: number, ...values: Values]
 
-/** Schedules as statements answer them: one array for each column. `null`: all of them have what most have. */
+/** Schedules in the form that statements return: one array for each column. `null`: all of them have the usual value. */
 export interface StateColumns {
   /** `null`: there are none. */
   readonly key: readonly number[] | null
@@ -36,18 +36,18 @@ export interface StateColumns {
 
 export interface StatesAnswer extends StoreMoment {
   readonly states: StateColumns
-  /** Those that came along. */
+  /** The definitions in the answer. */
   readonly definitions?: DefinitionColumns
 }
 
 export interface DueAnswer extends StatesAnswer {
-  /** By job, the earliest time of all that was found and of what comes next. */
+  /** By job, the earliest time of everything found and of the next one. */
   readonly oldest: readonly (readonly [job: string, wakeAt: Instant])[] | null
   readonly mineAt: Instant | null
   readonly othersAt: Instant | null
 }
 
-/** Rows of `_definitions` as they are read. The texts are JSON, which the server need not take apart. */
+/** Rows of `_definitions` in the form that is read. The texts are JSON, which the server need not parse. */
 export interface DefinitionColumns {
   /** `null`: there are none. */
   readonly id: readonly number[] | null
@@ -67,10 +67,10 @@ interface DefinitionRow {
   readonly definition: Definition
 }
 
-/** What this process knows of a schedule whose definition it has read. */
+/** What this process knows about a schedule whose definition it has read. */
 export interface KnownSchedule {
   readonly key: number
-  /** As it was last read or written here. The version tells whether it is so still. */
+  /** As last read or written here. The version tells whether it is still current. */
   latest: ScheduleState
 }
 
@@ -78,8 +78,8 @@ const MOST_KEPT = 50_000
 const MOST_PARSED = 1_000
 
 /**
- * Definitions that were read, by the id of their row. An id stands for the same text for ever, unless the database goes back in time,
- * in which case its epoch moves.
+ * Definitions that were read, by the id of their row. An id stands for the same text forever, unless the database goes back in
+ * time, in which case its epoch moves.
  */
 export class Definitions {
   readonly #rows = new Map<number, DefinitionRow>()
@@ -126,7 +126,7 @@ export class Definitions {
     }
   }
 
-  /** Unless the schedule has been defined anew since: decisions hand on the very objects that they were given. */
+  /** Unless the schedule was redefined since: decisions pass on the objects that they were given. */
   known({ id, definition, revision, source, createdAt, updatedAt }: ScheduleState): KnownSchedule | undefined {
     const known = this.#known.get(id)
     const isSame =
@@ -139,7 +139,9 @@ export class Definitions {
     return isSame ? known : undefined
   }
 
-  /** This was written here. A schedule without open fires is read again before it changes next, so nothing is kept of it. */
+  /**
+   * A change was written here. A schedule without open fires is read again before its next change, so nothing is kept about it.
+   */
   wrote(state: ScheduleState): void {
     if (state.open.length === 0) {
       this.#known.delete(state.id)
@@ -149,7 +151,10 @@ export class Definitions {
     if (known !== undefined) known.latest = state
   }
 
-  /** `null`: a definition is missing, because its schedule was changed after it was read. Calls `newer` for what cannot be read. */
+  /**
+   * `null`: a definition is missing, because its schedule was changed after it was read. Calls `newer` for a schedule that cannot
+   * be read.
+   */
   decode(columns: StateColumns, newer: (name: string) => void): ScheduleState[] | null {
     const states: ScheduleState[] = []
     const { key: keys, definition } = columns
@@ -231,7 +236,7 @@ function stateOf(columns: StateColumns, index: number, row: DefinitionRow): Sche
   return { ...state, open: [plainFire({ dueAt, token, instance, claim, claimedAt })] }
 }
 
-/** Listed by place, so it is found without a search where all have one. */
+/** Indexed by position, so no search is needed where all have one. */
 function findPlaced<Row extends readonly [number, ...unknown[]]>(
   rows: readonly Row[] | null,
   index: number,

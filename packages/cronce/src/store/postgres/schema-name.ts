@@ -3,10 +3,10 @@ import { CronceError } from '../../errors.ts'
 /** The default schema of the tables. */
 export const DEFAULT_SCHEMA = 'cronce'
 
-/** PostgreSQL cuts longer names, and so could take one for another. */
+/** PostgreSQL truncates longer names, so two could become the same. */
 const LONGEST_NAME_BYTES = 63
 
-/** The name of the schema as SQL wants it. */
+/** The name of the schema, quoted for SQL. */
 export function quoteSchema(name: string): string {
   const bytes = typeof name === 'string' ? new TextEncoder().encode(name).length : 0
   if (bytes === 0 || bytes > LONGEST_NAME_BYTES || name.includes('\0')) {

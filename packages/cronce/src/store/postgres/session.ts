@@ -7,50 +7,53 @@ import { silent, sqlStateOf } from './errors.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A server that has not noticed yet that our last session is over still holds our locks for it. */
+/** A server that has not noticed the end of our last session still holds its locks. */
 const HOLD_AGAIN_MS = 500
-/** Silent networks forget silent connections, and don't tell. Between two of these, the system's own keep-alive does it. */
+/** Networks drop idle connections silently. Between two of these probes, the system's keep-alive does the job. */
 const PING_MS = 10 * 60_000
 const SELF_TEST_MS = 1_000
 
 /**
- * One wait for a lock. Notifications come only between waits, and the vacuum horizon of the whole database stands still for
- * as long as one takes. It is below the server's deadlock_timeout: two instances that wait for each other are a deadlock to it,
- * which it would resolve by failing one of them, and write to its log.
+ * One wait for a lock. Notifications arrive only between waits, and the vacuum horizon of the database stands still during one.
+ * Below the server's deadlock_timeout: it would take two instances that wait for each other for a deadlock, fail one of them, and
+ * log it.
  */
 const WAIT_MS = 500
 
-/** It is idle for hours, and waits for longer than a careful role may let a statement take. Not every server knows the first. */
+/**
+ * The session is idle for hours, and waits for longer than a strict role may allow a statement. Not every server knows the first
+ * setting.
+ */
 const UNLIMITED = [
   "select set_config(name, '0', false) from pg_settings where name = 'idle_session_timeout'",
   'set statement_timeout = 0',
 ]
 
 export interface SessionOptions {
-  /** Of the database, for messages. */
+  /** Name of the database, for messages. */
   readonly name: string
   readonly connect: Connect
   readonly timeoutMs: number
   /** Notify on a channel, by another connection. */
   readonly notify: (channel: string) => Promise<unknown>
-  /** A pooler stands in between: nothing here works, and it is over. */
+  /** A pooler is in between: the session cannot work here, and has ended. */
   readonly onPooled: () => void
 }
 
 type Change = 'lost' | 'back'
 
-/** See `Session`. It never keeps a process from ending. */
+/** See `Session`. It never keeps the process alive. */
 export class OwnSession implements Session {
   readonly #options: SessionOptions
   readonly #channels = new Map<string, Set<(payload: string) => void>>()
   readonly #listeners = new Set<(change: Change) => void>()
   readonly #wanted = new Set<bigint>()
   readonly #ending = new AbortController()
-  /** Resolves when the first try to open it is over. */
+  /** Resolves when the first attempt to open it has ended. */
   readonly opened: Promise<void>
   #connection: Connection | null = null
   #last: Promise<unknown> = Promise.resolve()
-  /** Of the connection that there is. */
+  /** State of the current connection. */
   #held = new Set<bigint>()
   #seen = new Set<bigint>()
   #turn = 0
@@ -117,7 +120,7 @@ export class OwnSession implements Session {
     return () => this.#listeners.delete(own)
   }
 
-  /** Also in the middle of a wait. */
+  /** Also during a wait. */
   close(): void {
     this.#ending.abort()
     this.#listeners.clear()
@@ -139,7 +142,7 @@ export class OwnSession implements Session {
         this.#connection = null
         if (!signal.aborted) this.#tell('lost')
       } catch {
-        // Whatever it was: leases do until it works.
+        // Any failure: leases are enough until the session works again.
         failures++
       }
       onTried()
@@ -233,14 +236,14 @@ export class OwnSession implements Session {
     return freed
   }
 
-  /** True if it became free. */
+  /** True: it became free. */
   async #waitFor(lock: bigint, waitMs: number): Promise<boolean> {
     // In one message they are one transaction, and the setting ends with it.
     const sql = `select set_config('lock_timeout', '${Math.ceil(waitMs)}ms', true); select pg_advisory_lock_shared(${lock}); select pg_advisory_unlock_shared(${lock})`
     return (await this.#tryTo((connection) => connection.script(sql))) !== null
   }
 
-  /** `null`: it failed, or there is no session. One after the other. */
+  /** `null`: it failed, or there is no session. Calls run one after the other. */
   #tryTo<Value>(work: (connection: Connection) => Promise<Value>): Promise<Value | null> {
     const turn = this.#last.then(async () => {
       const connection = this.#connection
@@ -248,7 +251,7 @@ export class OwnSession implements Session {
       try {
         return await this.#within(work(connection), connection)
       } catch (error) {
-        // All that the server may answer to us is that a lock is not to be had.
+        // The only expected error is that a lock is not available.
         if (!/^(?:55P03|40P01)$/.test(sqlStateOf(error) ?? '')) connection.destroy()
         return null
       }
@@ -270,7 +273,7 @@ export class OwnSession implements Session {
   }
 }
 
-/** Nothing that a listener throws may end the session, or the process. */
+/** An error of a listener must not end the session, or the process. */
 function call(listener: () => void): void {
   try {
     listener()

@@ -1,7 +1,7 @@
 import type { OpenOptions } from '../store.ts'
 import type { Database, Statement } from './database.ts'
 
-/** A text for the answer: `null` where the server does not know the setting. */
+/** A text of the answer: `null` if the server does not know the setting. */
 type Settings = Readonly<Record<(typeof NAMES)[number], string | null>>
 
 const NAMES = [
@@ -19,7 +19,7 @@ interface Answer {
   readonly secured: readonly string[]
 }
 
-/** As they are for the connections that run our statements: a role or a database may have settings of its own. */
+/** The settings of the connections that run our statements: a role or a database may have its own. */
 const SETTINGS: Statement = {
   name: 'settings',
   sql: `

@@ -275,7 +275,10 @@ class PostgresStore<Tx> implements Store<Tx> {
     return this.#asker.askStates<Answer>(this.#asker.askMoment, statement, values)
   }
 
-  /** An instance that joins missed it when its peers said that they hold runs, and their records are as old as their last beat. */
+  /**
+   * An instance that joins missed when its peers reported that they hold runs, and their records are as old as their last
+   * heartbeat.
+   */
   async #hearWhoIsBusy(): Promise<void> {
     const { items } = await this.listRecords({ view: 'runs', outcome: 'open', after: null, limit: HOLDERS })
     for (const { run } of items) if (run !== null) this.#wakeUp.markBusy(run.instance)

@@ -9,10 +9,10 @@ export interface LockAnswer extends StatesAnswer {
   readonly live: boolean
 }
 
-/** Thrown to have everything rolled back: the run is no longer live. */
+/** Thrown to roll everything back: the run is no longer live. */
 class Stale extends Error {}
 
-/** What the store lends to a transaction. */
+/** What the store provides to a transaction. */
 export interface TransactTools<Tx> {
   readonly database: Database<Tx>
   readonly namespace: string
@@ -25,8 +25,8 @@ export interface TransactTools<Tx> {
 }
 
 /**
- * The user's work, then the settlement as the last statement, guarded by the version of the schedule, which an overtaking peer has
- * changed. The row is locked from there to the commit, so a peer overtakes before or after, never in between.
+ * The user's work, then the settlement as the last statement, guarded by the version of the schedule, which changes when a peer
+ * takes over. The row is locked from there to the commit, so a peer takes over before or after, never in between.
  */
 export async function transact<Tx, Value>(
   { database, namespace, look, lock, applyIn, committed }: TransactTools<Tx>,
@@ -34,7 +34,7 @@ export async function transact<Tx, Value>(
 ): Promise<Transacted<Value>> {
   const values = [namespace, schedule, token]
   const isLive = async (): Promise<boolean> => (await database.ask(look, values)) === 'true'
-  // Also so that work which can come to nothing is not begun.
+  // Also avoids starting work that cannot be committed.
   if (!(await isLive())) return { kind: 'stale' }
   let settled: Change | null = null
   try {
@@ -53,7 +53,7 @@ export async function transact<Tx, Value>(
     return done
   } catch (error) {
     if (error instanceof Stale) return { kind: 'stale' }
-    // In a transaction that sees only the past, being overtaken looks like this. Rolled back for certain, so looking is enough.
+    // In a transaction with an older snapshot, a takeover looks like this. It is rolled back for certain, so reading is enough.
     if (isConflict(error) && !(await isLive())) return { kind: 'stale' }
     throw error
   }

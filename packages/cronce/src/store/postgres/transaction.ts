@@ -9,16 +9,16 @@ import { notOpen, queryIn } from './tx.ts'
 export type OpenTransaction = <Value>(work: (tx: unknown) => Promise<Value>) => Promise<Value>
 
 export interface TransactionPlan {
-  /** Of the database, for messages. */
+  /** Name of the database, for messages. */
   readonly name: string
   readonly open: OpenTransaction
-  /** For whatever the server does before and after the work; the work takes as long as it takes. */
+  /** For the server's part before and after the work; the work may take any time. */
   readonly timeoutMs: number
   /** The caller gave up: end the connection, if it is known. */
   readonly abandon: () => void
 }
 
-/** As long as a lease: a process that is paused within a transaction must not block all others by the rows that it has locked. */
+/** As long as a lease: a process that is paused within a transaction must not block peers with its row locks. */
 const IDLE_MS = 15_000
 
 /** Set for this transaction only. A shorter timeout of the caller is kept. Does not read pg_settings, which lists every setting. */
@@ -29,8 +29,8 @@ select set_config('cronce.transaction', $1::text, true) as answer,
 const MARKED = "select current_setting('cronce.transaction', true) as answer"
 
 /**
- * The user's own transaction, of whatever library, with nothing left to chance: what `work` threw comes out as it was, and
- * every other failure says whether anything can have been committed.
+ * The user's own transaction, of any library: errors of `work` are thrown unchanged, and every other failure tells whether
+ * anything can have been committed.
  */
 export async function runTransaction<Value>(
   { name, open, timeoutMs, abandon }: TransactionPlan,
@@ -64,7 +64,7 @@ export async function runTransaction<Value>(
   try {
     await Promise.race([opened, doing.overdue])
   } catch (error) {
-    // The user's error is then about a connection that is gone, and does not say why.
+    // The user's error is about a connection that is gone, and does not say why.
     if (isIdleEnd(error)) throw idleEnded(idleLimit, error)
     if (outcome.thrown !== undefined) throw outcome.thrown.error
     throw doing.explain(error)
@@ -77,7 +77,7 @@ export async function runTransaction<Value>(
   return outcome.value.value
 }
 
-/** How far a transaction has come, and how long it may take for the rest. */
+/** How far a transaction has got, and how long the rest may take. */
 class Doing {
   readonly overdue: Promise<never>
   readonly #name: string
@@ -119,13 +119,13 @@ class Doing {
     clearTimeout(this.#timer)
   }
 
-  /** A failure that was not the user's. */
+  /** A failure outside of the user's work. */
   explain(error: unknown): unknown {
     if (sqlStateOf(error) === '25P02') return aborted(error)
     if (this.#phase === 'committing') return translate(error, this.#name, 'sent')
     const told = translate(error, this.#name, this.#phase === 'opening' ? 'connecting' : 'in transaction')
     if (!(told instanceof StoreError) || told.notApplied || told.code === 'TRANSACTION_ENDED') return told
-    // Without a commit nothing of it stays.
+    // Without a commit nothing of it remains.
     return new StoreError(told.code, told.message, { hint: told.hint, cause: told.cause, notApplied: true })
   }
 

@@ -18,7 +18,7 @@ export function queryIn(tx: unknown): QueryIn {
   )
 }
 
-/** All that any of them may have. */
+/** All members that any of them may have. */
 interface TransactionLike {
   readonly begin?: unknown
   readonly isTransaction?: unknown
@@ -52,7 +52,7 @@ function knex(tx: TransactionLike): QueryIn | null {
   if (tx.isTransaction !== true) throw notOpen('The argument tx is a Knex instance outside of a transaction.')
   return async (text, values) => {
     const bindings: string[] = []
-    // It numbers its own parameters: one for each place.
+    // Knex numbers its own parameters: one for each place.
     const own = text.replaceAll('?', '\\?').replace(/\$(\d+)/g, (_, number) => {
       bindings.push(values[Number(number) - 1]!)
       return '?'
@@ -72,7 +72,7 @@ function drizzle(tx: TransactionLike): QueryIn | null {
   return queryIn(tx.session.client)
 }
 
-/** A client of `pg`, an entity manager of TypeORM, and whatever else has one like it. */
+/** A `pg` client, a TypeORM entity manager, and anything similar. */
 function anyQuery(tx: TransactionLike): QueryIn | null {
   if (typeof tx.query !== 'function') return null
   if (isPgPool(tx)) throw notOpen('The argument tx is a connection pool, not a transaction.')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Where one process wakes the others. */
+/** The channel on which one process wakes the others. */
 export function wakeChannel(schema: string, namespace: string): string {
   const scope = createHash('sha256')
     .update(JSON.stringify([schema, namespace]))

@@ -7,7 +7,7 @@ import { writeLine } from './history-line.ts'
 import { decodeName, encodeName, fireName, memberOf, whole } from './keys.ts'
 import { writeState } from './state-line.ts'
 
-/** Changes of different schedules, and where each stands in the whole. A change that builds on another one comes in a later batch. */
+/** Changes of different schedules, and the index of each. A change that builds on another one comes in a later batch. */
 export interface Batch {
   readonly changes: Change[]
   readonly places: number[]
@@ -21,7 +21,7 @@ export function batchesOf(changes: readonly Change[]): Batch[] {
   let batch: Batch = { changes: [], places: [] }
   let ids = new Set<string>()
   for (const [place, change] of changes.entries()) {
-    // In order, whatever they are about: they may want the same slot.
+    // In order, whatever they are about: they may need the same slot of a limit.
     if (place === 0 || ids.has(change.id) || batch.changes.length === MOST) {
       batch = { changes: [], places: [] }
       batches.push(batch)
@@ -34,7 +34,7 @@ export function batchesOf(changes: readonly Change[]): Batch[] {
   return batches
 }
 
-/** Settings as they were read last, and the version that wrote them. */
+/** Settings as last read, and the version that wrote them. */
 export type KnownSettings = Settings & { readonly edition: number }
 
 /**
@@ -93,7 +93,10 @@ export const CONFLICT: ChangeResult = { kind: 'conflict' }
 const EARLY: ChangeResult = { kind: 'early' }
 export const NOT_LIVE: ChangeResult = { kind: 'not-live' }
 
-/** What a script answers about a change. `again`: the store has other settings. `exists`: the fire of this name is open or on record. */
+/**
+ * What a script returns about a change. `again`: the store has other settings. `exists`: the fire of this name is open or on
+ * record.
+ */
 export type Verdict =
   /** With the head of the line that the schedule has now. */
   { readonly result: ChangeResult; readonly head?: string } | { readonly again: true } | { readonly exists: string }

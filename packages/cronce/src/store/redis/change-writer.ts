@@ -17,7 +17,7 @@ const BUSY_MS = 60_000
 
 export interface ChangeWriterParts {
   readonly asker: Asker
-  /** Asks while the store is open. */
+  /** Sends requests while the store is open. */
   readonly ask: AskScript
   readonly schedules: Schedules
   readonly session: Session
@@ -71,7 +71,7 @@ export class ChangeWriter {
     return { ...general, results: plain.results.map((result) => result ?? general.results[next++]!) }
   }
 
-  /** What the arguments of all scripts that write changes begin with: the claimant, how to notify peers, and the app. */
+  /** The first arguments of all scripts that write changes: the claimant, how to notify peers, and the app. */
   #commonArgs(changes: readonly Change[], { claimant, app, wake = false }: ApplyOptions<never>): string[] {
     const { session, wakeUp } = this.#parts
     const isBusy = claimant !== undefined && this.#isNewlyBusy(changes)
@@ -127,8 +127,8 @@ export class ChangeWriter {
   }
 
   /**
-   * Asks the store once more where a verdict needs it: for the fire that exists, and to apply changes again that were decided on
-   * other settings than the store has.
+   * Asks the store once more where an answer needs it: for the fire that exists, and to apply changes again that were decided on
+   * outdated settings.
    */
   async #finish(
     changes: readonly Change[],
@@ -143,7 +143,7 @@ export class ChangeWriter {
         if ('result' in verdict) return verdict.result
         if ('again' in verdict) return results.shift()!
         const fire = await viewFire(this.#parts, changes[index]!.id, verdict.exists)
-        // The record has been deleted since, so the caller may decide anew.
+        // The record has been deleted since, so the caller may decide again.
         return fire === null ? { kind: 'conflict' } : { kind: 'exists', fire }
       }),
     )
@@ -160,7 +160,7 @@ export class ChangeWriter {
   }
 
   /**
-   * Whether peers must hear that the claimant holds runs, since they watch such instances. It says so when that begins, and again
+   * Whether peers must learn that the claimant holds runs, since they watch such instances. Sent when that begins, and again
    * often enough that they keep watching, but not with every claim.
    */
   #isNewlyBusy(changes: readonly Change[]): boolean {

@@ -1,7 +1,7 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import { encodeName } from './keys.ts'
 
-/** What only people change about a schedule. Stored apart, and read once per edition. */
+/** Settings that only people change about a schedule. Stored separately, and read once per edition. */
 export type Settings = Pick<
   ScheduleState,
   'definition' | 'revision' | 'source' | 'createdAt' | 'updatedAt' | 'zoneData'
@@ -12,7 +12,7 @@ interface Known extends Settings {
   readonly edition: number
 }
 
-/** How many are remembered: those of what is due come back soon. */
+/** How many are cached: those of due schedules are needed again soon. */
 const MOST = 50_000
 
 /**
@@ -27,7 +27,7 @@ export class Definitions {
     return known?.edition === edition ? known : undefined
   }
 
-  /** Whatever edition was seen last. */
+  /** The edition that was seen last. */
   last(id: string): Known | undefined {
     return this.#known.get(id)
   }
@@ -42,7 +42,7 @@ export class Definitions {
   }
 }
 
-/** As a script takes it: job, tenant and app by themselves, since schedules are found by them. */
+/** In the form that a script takes: job, tenant and app separately, since schedules are searched by them. */
 export function writeSettings({ definition, revision, source, createdAt, updatedAt, zoneData }: Settings): string {
   const tenant = definition.tenant === null ? '' : `+${encodeName(definition.tenant)}`
   const app = source.kind === 'code' ? `+${encodeName(source.app)}` : ''
@@ -50,7 +50,7 @@ export function writeSettings({ definition, revision, source, createdAt, updated
   return `${encodeName(definition.job)}\n${tenant}\n${app}\n${json}`
 }
 
-/** By their text: schedules that were made together mostly have the same. */
+/** By their text: schedules that were created together mostly share it. */
 const read = new Map<string, Settings>()
 const MOST_READ = 1_000
 

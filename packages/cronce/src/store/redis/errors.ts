@@ -3,7 +3,7 @@ import { CronceError } from '../../errors.ts'
 import { counted } from '../../words.ts'
 import { StoreError } from '../store-error.ts'
 
-/** How far a call had come when it failed. */
+/** How far a call had got when it failed. */
 export type Progress =
   /** No command has left this process. */
   | 'connecting'
@@ -11,8 +11,8 @@ export type Progress =
   | 'sent'
 
 /**
- * The server's own word for what went wrong, or `null` if it did not come from the server. Before Redis 7, what a command within a
- * script answered stands behind the place in the script.
+ * The error prefix of the server, or `null` if the error did not come from the server. Before Redis 7, an error inside a script
+ * follows the position in the script.
  */
 export function replyCodeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
@@ -21,21 +21,18 @@ export function replyCodeOf(error: unknown): string | null {
   return /@user_script: ?\d+: -?([A-Z]{3,}) /.exec(error.message)?.[1] ?? code
 }
 
-/** It was raised while the script ran: what the script wrote before that stays written. */
+/** Raised while the script ran: its earlier writes stay written. */
 function isWithinScript(error: unknown): boolean {
   return error instanceof Error && /\bscript: [0-9a-f]{40}\b|user_script|running script/.test(error.message)
 }
 
-/**
- * The server refuses all writes for now, and did so before the first: none of these can come up in the middle of a script, and
- * one that has written is never refused for them.
- */
+/** The server refuses all writes for now, and did so before the first: none of these can occur in the middle of a script. */
 const REFUSES_WRITES = /^(?:READONLY|MISCONF|OOM|NOREPLICAS)$/
 
-/** The command was not begun. */
+/** The command did not start. */
 const REFUSES_ALL = /^(?:NOSCRIPT|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|CROSSSLOT|BUSY|NOAUTH|WRONGPASS)$/
 
-/** Another server has what we look for, or will have, while this one stays connected and of no use. */
+/** Another server has the data, or will have it, while this one stays connected but useless. */
 export function isElsewhere(error: unknown): boolean {
   return /^(?:READONLY|MASTERDOWN|CLUSTERDOWN|MOVED)$/.test(replyCodeOf(error) ?? '')
 }
@@ -60,7 +57,7 @@ function isAuthentication(error: unknown): boolean {
   return code === 'ERR' && /invalid password|without any password/.test(messageOf(error))
 }
 
-/** What went wrong in our words, with the error of the client as its cause. Our own errors stay as they are. */
+/** The error in words of cronce, with the error of the client as its cause. Errors of cronce are unchanged. */
 export function translate(error: unknown, name: string, progress: Progress): CronceError {
   if (error instanceof CronceError) return error
   const reply = replyCodeOf(error)
@@ -100,7 +97,7 @@ const cannotAnswer = (name: string, text: string): Words => [
   'Wait: the store goes on by itself.',
 ]
 
-/** What the server's own words mean to the user. */
+/** What the server's error prefixes mean for the user. */
 const REPLIES: ReadonlyMap<string, (name: string, text: string) => Words> = new Map<
   string,
   (name: string, text: string) => Words
@@ -161,7 +158,7 @@ const REPLIES: ReadonlyMap<string, (name: string, text: string) => Words> = new 
   ],
 ])
 
-/** For replies whose first word says too little. */
+/** For replies whose prefix says too little. */
 function wordsForMessage(name: string, text: string, error: unknown): Words {
   if (isNoDatabase(error)) {
     return ['STORE_INVALID', `${name} has no such database: ${text}.`, 'Name one that it has: a cluster has 0 only.']
@@ -212,7 +209,7 @@ function lostWords(name: string, text: string): Words {
   return ['STORE_LOST', `The connection to ${name} was lost: ${text}.`, 'Try again: the next call makes a new one.']
 }
 
-/** There was no connection for as long as a call may take. `error`: of the last try, if one has ended. */
+/** There was no connection within the time of a call. `error`: of the last attempt, if one has ended. */
 export function unreachable(name: string, error: unknown, timeoutMs: number): CronceError {
   return translate(error ?? new Error(`no connection within ${timeoutMs} ms`), name, 'connecting')
 }
@@ -242,7 +239,7 @@ export function invalid(message: string, hint: string): StoreError {
   return new StoreError('STORE_INVALID', message, { hint })
 }
 
-// Without its last full stop, since ours follows.
+// Without its full stop, since one is added.
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '')

@@ -19,7 +19,7 @@ true satisfies Optional<EndedRun> extends 'cause' ? true : never
 
 type Mutable<Model> = { -readonly [Name in keyof Model]: Model[Name] }
 
-/** What most lines do not have. */
+/** Fields that most lines do not have. */
 type Uncommon = {
   detail?: string
   range?: HistoryRecord['range']
@@ -29,7 +29,7 @@ type Uncommon = {
   >
 >
 
-/** Texts longer than this stand by themselves, so that a list of lines stays short. In bytes, nearly. */
+/** Longer texts are stored separately, so that a list of lines stays short. Roughly in bytes. */
 const LONG = 1_000
 
 export interface PackedLine {
@@ -38,7 +38,7 @@ export interface PackedLine {
   readonly body: string
 }
 
-/** A reason is stored as its place here. Append new ones at the end. */
+/** A reason is stored as its index here. Append new ones at the end. */
 const REASON_LIST: readonly Reason[] = Object.values(REASONS).flat()
 const REASON_CODES: ReadonlyMap<Reason, string> = new Map(
   REASON_LIST.map((reason, index) => [reason, index.toString(36)]),
@@ -48,7 +48,7 @@ export function reasonCodeOf(reason: Reason): string {
   return REASON_CODES.get(reason)!
 }
 
-/** Hours since 1970 began. */
+/** Hours since 1970. */
 export function hourNumberOf(at: number): number {
   return Math.floor(at / HOUR_MS)
 }

@@ -5,7 +5,7 @@ import type { AskScript } from './moment.ts'
 import { FIND_INSTANCES, LIST_INSTANCES } from './scripts.ts'
 import { readOpen } from './state-line.ts'
 
-/** What the script wants of a beat, up to whether it is news. */
+/** The arguments of the script for a heartbeat, up to whether it is news. */
 export function beatValues({ instance, join, leaseMs, settled, sequence }: Beat): string[] {
   const { id, state, ...described } = instance
   return [
@@ -28,7 +28,7 @@ export interface BeatLines {
   readonly appVersion: number
   readonly prunable: boolean
   readonly instances: readonly InstanceRecord[]
-  /** Those of them that hold runs. */
+  /** The instances among them that hold runs. */
   readonly busy: readonly string[]
   readonly held: readonly HeldRun[]
   readonly orphans: readonly string[]
@@ -63,7 +63,7 @@ export async function listInstances(
   const found = new Map<string, InstanceRecord>()
   let idle = 0
   for (let cursor = ''; ; ) {
-    // Of an app's there may be few among many: pages are as long as they may be.
+    // An app's instances may be few among many: pages are as long as allowed.
     const { now, lines } = await ask(LIST_INSTANCES, [
       cursor,
       String(app === undefined ? Math.min(ended - idle, BITE) : BITE),

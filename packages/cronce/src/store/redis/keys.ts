@@ -1,9 +1,9 @@
 import { bucketOf } from '../../model/bucket.ts'
 import { StoreError } from '../store-error.ts'
 
-// Names of keys and members. `lua/keys.lua` lists every key there is.
+// Names of keys and members. `lua/keys.lua` lists every key.
 
-/** The key that all others of the namespace begin with: what stands in braces decides where a key lives in a Redis Cluster. */
+/** The key that all others of the namespace begin with: the part in braces decides where a key lives in a Redis Cluster. */
 export function namespaceKey(prefix: string, namespace: string): string {
   return `${prefix}:{${encodeName(namespace).replace(/[{}]/g, (brace) => (brace === '{' ? '%7B' : '%7D'))}}`
 }
@@ -65,7 +65,7 @@ export function readFireName(text: string): { readonly dueAt: number; readonly n
   return { dueAt: Number(text.slice(0, colon)), nonce: decodeName(text.slice(colon + 1)) }
 }
 
-/** Anything but an integer would stop a script half-way, and lists would miss what other changes of its batch wrote. */
+/** A value that is not an integer would stop a script half-way, and lists would miss what other changes of its batch wrote. */
 export function whole(value: number): string {
   if (Number.isSafeInteger(value)) return String(value)
   throw new StoreError('STORE_FAILED', `A change has a time or number that is not a safe integer: ${value}.`, {

@@ -21,7 +21,7 @@ import {
 import type { Schedules } from './schedules.ts'
 import { FIND_LINES, FIND_TOKEN, LIST_NOTES, LIST_OPEN } from './scripts.ts'
 
-// Fires and runs are views: of what is open in the lines of schedules, and of the lines of their histories. A list merges both.
+// Fires and runs are views: of the open fires in the lines of schedules, and of the lines of their histories. A list merges both.
 
 export interface Reader {
   readonly ask: AskScript
@@ -30,7 +30,7 @@ export interface Reader {
 
 export async function listRecords({ ask, schedules }: Reader, query: RecordQuery): Promise<Page<ListedRecord>> {
   let now: Instant = 0
-  // A page has the time of its last answer.
+  // The time of a page is that of its last answer.
   const timed: AskScript = async (script, args) => {
     const answer = await ask(script, args)
     now = answer.now
@@ -43,7 +43,7 @@ export async function listRecords({ ask, schedules }: Reader, query: RecordQuery
   const records = recordsOf({ ask: timed, schedules }, { ...query, isLatest, after })
   const isWanted = ({ record, place }: Placed): boolean =>
     matchesRecord(record, query) && (after === null || compareIn(isLatest, after, place) < 0)
-  // One more than the page holds: then there is a next one.
+  // One more than the page holds: there is a next page.
   const found = await take(records, isWanted, limit + 1)
   const items = found.slice(0, limit)
   const last = items.at(-1)
@@ -51,7 +51,10 @@ export async function listRecords({ ask, schedules }: Reader, query: RecordQuery
   return { items: view === 'fires' ? items : await withNotes(timed, items), next, now }
 }
 
-/** Records of all sources in one order; of those at the same place, that of the last source: what was open a moment ago has ended. */
+/**
+ * Records of all sources in one order; of those at the same position, that of the last source: what was open a moment ago has
+ * ended.
+ */
 async function* merge(sources: readonly Source[], isLatest: boolean): AsyncGenerator<Placed> {
   const heads = await Promise.all(sources.map((source) => source.next()))
   for (;;) {
@@ -82,7 +85,7 @@ async function take(
 
 type Asked = Omit<RecordQuery, 'after'> & Stretch
 
-/** The few that can match, where few can; else what is open, and what has ended, in one order. */
+/** The candidates, if there are few; otherwise open and ended records, in one order. */
 async function* recordsOf(reader: Reader, query: Asked): AsyncGenerator<Placed> {
   const { view, schedule, outcome, isLatest } = query
   const few = schedule === undefined ? null : await findFew(reader, schedule, query)
@@ -94,7 +97,7 @@ async function* recordsOf(reader: Reader, query: Asked): AsyncGenerator<Placed> 
   let stretch: Asked = query
   for (;;) {
     const { open, last } = hasOpen ? await readOpen(reader, stretch) : NOTHING_OPEN
-    // What has ended is read after what is open: a fire that ends meanwhile is in one of both.
+    // Ended records are read after open ones: a fire that ends meanwhile is in one of both.
     const ended = outcome === 'open' ? [] : readHistory(reader.ask, stretch)
     for await (const one of merge([sorted(open, view, isLatest), ...ended], isLatest)) {
       if (!isWithin(one.place, stretch, null)) continue
@@ -106,10 +109,10 @@ async function* recordsOf(reader: Reader, query: Asked): AsyncGenerator<Placed> 
   }
 }
 
-/** Open records up to a place, all of one moment. */
+/** Open records up to a position, all read at one moment. */
 interface OpenBite {
   readonly open: readonly ListedRecord[]
-  /** `null`: there is nothing open behind them. */
+  /** `null`: there is nothing open after them. */
   readonly last: RecordPlace | null
 }
 
@@ -122,7 +125,7 @@ function isWithin(place: RecordPlace, { isLatest, after }: Stretch, last: Record
   )
 }
 
-/** Open records from the place on where the stretch begins: all of a schedule, or those of one bite. */
+/** Open records from the start of the stretch on: all of a schedule, or those of one bite. */
 async function readOpen(reader: Reader, stretch: Asked): Promise<OpenBite> {
   const { view, schedule, instance } = stretch
   const isListed = ({ run }: ListedRecord): boolean => view === 'fires' || run !== null
@@ -157,11 +160,11 @@ async function loadIn({ ask, schedules }: Reader, id: string): Promise<ScheduleS
   return (await schedules.load([id], ask)).schedules
 }
 
-/** Records of a run, or of a fire, that the query identifies, of one moment. `null`: it identifies none. */
+/** Records of a run, or of a fire, that the query identifies, read at one moment. `null`: it identifies none. */
 async function findFew(reader: Reader, schedule: string, query: Asked): Promise<ListedRecord[] | null> {
   const { view, token, nonce, from, to } = query
   const isInstant = from !== undefined && to === from + 1
-  // A range may stand for the instant, if fires are listed.
+  // A range may cover the instant, if fires are listed.
   if (nonce === undefined || (nonce === '' && !(isInstant && view === 'runs'))) {
     return token === undefined ? null : findRun(reader, schedule, token)
   }
@@ -173,7 +176,7 @@ async function findFew(reader: Reader, schedule: string, query: Asked): Promise<
   return [...open.filter(isOpenIn), ...ended.filter((line) => isInView(line, view)).map((line) => listLine(line))]
 }
 
-/** A fire as it is open, and its lines; by due time and nonce, or by nonce only. */
+/** An open fire and its lines; by due time and nonce, or by nonce only. */
 async function findFire({ ask, schedules }: Reader, schedule: string, how: 'fire' | 'nonce', what: string) {
   const member = memberOf(schedule)
   const { lines } = await ask(FIND_LINES, [member, how, what])
@@ -184,7 +187,7 @@ async function findFire({ ask, schedules }: Reader, schedule: string, how: 'fire
   return { open: state === undefined ? [] : openIn(state).filter(isIt), ended: linesOf(lines, 1) }
 }
 
-/** As it is listed, or as its last line says. `null`: it is gone by now. */
+/** As listed, or as its last line says. `null`: it is gone by now. */
 export async function viewFire(reader: Reader, schedule: string, name: string): Promise<FireRecord | null> {
   const { open, ended } = await findFire(reader, schedule, 'fire', name)
   const last = ended
@@ -194,7 +197,7 @@ export async function viewFire(reader: Reader, schedule: string, name: string): 
   return found === undefined ? null : viewListedFire(found)
 }
 
-/** The run with this token: open when the first look began, or in a line that was there by then. */
+/** The run with this token: open when the first look began, or in a line that existed by then. */
 async function findRun({ ask, schedules }: Reader, schedule: string, token: string): Promise<ListedRecord[]> {
   const member = memberOf(schedule)
   for (let before = '', isFirst = true; ; isFirst = false) {

@@ -34,17 +34,17 @@ export async function listSchedules({ ask, schedules }: Reader, query: ScheduleQ
   }
 }
 
-/** Where the next script begins: behind the last name that was read, if there is one, else with the prefix. */
+/** Where the next script begins: after the last name that was read, otherwise at the prefix. */
 function firstName(prefix: string, last: string | null): string {
   if (last !== null && Buffer.compare(Buffer.from(last), Buffer.from(prefix)) >= 0) return `(${last}`
   return prefix === '' ? '-' : `[${prefix}`
 }
 
 const LAST_CHARACTER = 0x10ffff
-/** The characters between these two are surrogates, which UTF-8 has no bytes for. */
+/** The characters between these two are surrogates, which have no UTF-8 bytes. */
 const [BEFORE_SURROGATES, AFTER_SURROGATES] = [0xd7ff, 0xe000]
 
-/** The first text behind all that begin with this one, in the order of UTF-8 bytes. '+': there is none. */
+/** The first text after all that begin with this one, in the order of UTF-8 bytes. '+': there is none. */
 function boundAbove(prefix: string): string {
   const characters = Array.from(prefix, (character) => character.codePointAt(0)!)
   while (characters.at(-1) === LAST_CHARACTER) characters.pop()
@@ -53,7 +53,7 @@ function boundAbove(prefix: string): string {
   return `(${String.fromCodePoint(...characters, last === BEFORE_SURROGATES ? AFTER_SURROGATES : last + 1)}`
 }
 
-/** By whatever few have in common: an app's code declares hundreds where clients may have made a million. */
+/** By the filter that matches the fewest: an app's code declares hundreds where clients may have created a million. */
 function indexOf({ app, tenant, job }: ScheduleQuery): [kind: string, name: string] {
   if (app !== undefined) return ['app', `+${encodeName(app)}`]
   if (tenant !== undefined) return ['tenant', `+${encodeName(tenant)}`]
@@ -86,7 +86,7 @@ export async function countFires(
 /** Entries of the log that one script looks at. */
 const ENTRIES = 50
 
-/** Bite by bite, until the log is at its end or the page is full. */
+/** Bite by bite, until the end of the log or of the page. */
 export async function listEnds(ask: AskScript, { after, limit }: EndQuery): Promise<EndPage> {
   const [epochThen, from] = after === null ? [null, ''] : readCursor(after, ['number', 'string'])
   const items: ListedRecord[] = []

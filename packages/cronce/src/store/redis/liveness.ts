@@ -1,25 +1,25 @@
 import { aliveChannel } from './keys.ts'
 import type { Link, Session } from './link.ts'
 
-/** The longest that a probe goes on. */
+/** Longest duration of a probe. */
 const PROBE_MS = 3_000
-/** Between two looks, while others hold runs. */
+/** Pause between two looks, while peers hold runs. */
 const LOOK_MS = 500
 
-/** How often a new peer is looked at: it may not listen yet. */
+/** How many times a new peer is checked: it may not listen yet. */
 const MEETINGS = 3
 
 /**
- * Tells whether the process of an instance still lives: its session listens to a channel of its own, and the server knows at once when
+ * Tells whether the process of an instance still lives: its session listens to its own channel, and the server knows at once when
  * the connection ends. Only a hint, since connections end for other reasons too.
  */
 export class Liveness {
   readonly #link: Pick<Link, 'session'>
   readonly #namespace: string
   readonly #held = new Map<string, () => void>()
-  /** Seen to listen: who never did proves nothing by not doing so. */
+  /** Instances that were seen listening: one that never listened proves nothing by not listening. */
   readonly #seen = new Set<string>()
-  /** How often new peers were looked at before they held runs. */
+  /** How often new peers were checked before they held runs. */
   #met = new Map<string, number>()
   #session: Session | null = null
   #isClosed = false
@@ -29,7 +29,7 @@ export class Liveness {
     this.#namespace = namespace
   }
 
-  /** Listen for as long as the process lives. Harmless if it does already. */
+  /** Listen for the life of the process. Harmless if it already listens. */
   async hold(instance: string): Promise<void> {
     await this.#connect()
     if (this.#held.has(instance)) return
@@ -37,7 +37,7 @@ export class Liveness {
     this.#held.set(instance, stop)
   }
 
-  /** What a server knew that is gone proves nothing about those who have yet to come back to it. */
+  /** What a lost server knew proves nothing about instances that have yet to reconnect. */
   async #connect(): Promise<void> {
     if (this.#session !== null) return
     this.#session = await this.#link.session()
@@ -49,18 +49,18 @@ export class Liveness {
     this.#held.delete(instance)
   }
 
-  /** Whether the others would notice its end. */
+  /** Whether peers would notice its end. */
   isHolding(): boolean {
     return this.#session?.isListening() === true
   }
 
-  /** Those whose connection has ended. Nothing is asked while none of them holds runs. */
+  /** The instances whose connection has ended. Asks nothing while none of them holds runs. */
   async probe(instances: readonly string[], isBusy: (instance: string) => boolean): Promise<string[]> {
     const endsAt = performance.now() + PROBE_MS
     await this.#meet(instances)
     for (;;) {
       const busy = instances.filter(isBusy)
-      // A process that is cut off itself sees no peer, and can't judge.
+      // A process that is cut off itself sees no peer, and can't tell.
       if (busy.length === 0 || this.#session?.isListening() !== true) return []
       const counts = await this.#listenersOf(busy)
       if (counts === null) return []
@@ -73,7 +73,10 @@ export class Liveness {
     }
   }
 
-  /** Looks at new peers before they hold runs: they may die right after their first claim, and one that was never seen proves nothing. */
+  /**
+   * Checks new peers before they hold runs: they may die right after their first claim, and one that was never seen proves
+   * nothing.
+   */
   async #meet(instances: readonly string[]): Promise<void> {
     const met = new Map(instances.map((id) => [id, this.#met.get(id) ?? 0]))
     const strangers = instances.filter((id) => met.get(id)! < MEETINGS && !this.#seen.has(id))
@@ -86,8 +89,8 @@ export class Liveness {
   }
 
   /**
-   * `null`: it was closed meanwhile, or the server that answered does not see this process either: commands have gone to another server than
-   * the one that is listened to.
+   * `null`: it was closed meanwhile, or the server that answered does not see this process either: commands go to another server
+   * than the one that it listens to.
    */
   async #listenersOf(instances: readonly string[]): Promise<readonly number[] | null> {
     try {

@@ -1,7 +1,7 @@
 import type { Instant } from '../../model/schedule.ts'
 import type { Link, Script } from './link.ts'
 
-/** What a script answered: the store's time, and the lines. */
+/** The answer of a script: the store's time, and the lines. */
 export interface Answer {
   readonly now: Instant
   readonly epoch: number
@@ -15,13 +15,13 @@ const BASES = 16
 
 interface Mark {
   readonly epoch: number
-  /** The process and the promotion of the server that began the epoch: two histories may have come to the same number. */
+  /** The process and the promotion of the server that began the epoch: two histories may have reached the same number. */
   readonly run: string
   readonly mark: number
 }
 
 /**
- * Asks the store, and remembers how much of its history it has seen: a store that went back in time is found out by that. See
+ * Sends requests, and remembers how much of the store's history it has seen, which reveals a store that went back in time. See
  * `lua/moment.lua`.
  */
 export class Asker {
@@ -30,7 +30,7 @@ export class Asker {
   readonly #suffix: string
   readonly #onMove: () => void
   #seen: Mark = { epoch: 0, run: '', mark: 0 }
-  /** As it was seen last before each move of the epoch, until it was compared. */
+  /** The last position that was seen before each move of the epoch, until it is compared. */
   #before: readonly Mark[] = []
   #lostIn = 0
 
@@ -47,7 +47,7 @@ export class Asker {
 
   async ask(script: Script, args: readonly string[]): Promise<Answer> {
     const { epoch, run, mark } = this.#seen
-    // `concat` copies thousands of texts at once, a spread behind another element one by one.
+    // `concat` copies thousands of texts at once; a spread after another element copies one by one.
     const answer = await this.#link.run(script, this.#key, [`${epoch}:${run}:${mark}:${this.#suffix}`].concat(args))
     const lines = [...answer]
     const [now, epochNow, markNow, runNow] = lines.pop()!.split(' ') as [string, string, string, string]
@@ -55,7 +55,7 @@ export class Asker {
     return { now: Number(now), epoch: Number(epochNow), lines }
   }
 
-  /** Whether anything that was seen was gone when this epoch began. `bases` are the marks at which the last ones did. */
+  /** Whether anything that was seen was lost when this epoch began. `bases` are the marks at which the last epochs began. */
   isLost(bases: string, epoch: number): boolean {
     const history = bases.split(' ')
     if (this.#before.some((seen) => seen.epoch < epoch && isMissing(history, seen))) this.#lostIn = epoch
@@ -75,7 +75,10 @@ export class Asker {
   }
 }
 
-/** What was seen is in a history only if its epoch is, and no later one began below it. Of a long history the beginning is not known. */
+/**
+ * What was seen is in a history only if its epoch is, and no later epoch began below it. The beginning of a long history is not
+ * known.
+ */
 function isMissing(bases: readonly string[], seen: Mark): boolean {
   const history = bases.map((base) => {
     const [epoch, mark, run] = base.split(':')

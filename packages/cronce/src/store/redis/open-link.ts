@@ -15,10 +15,10 @@ import type { Link, Script, Session, WaitOptions } from './link.ts'
 
 const DEFAULT_TIMEOUT_MS = 5_000
 
-/** How often a call follows a slot to another server, or loads a script that was flushed, before it fails. */
+/** How often a call follows a slot to another server, or reloads a flushed script, before it fails. */
 const MOST_TRIES = 5
 
-/** A call that found a connection so late is not sent: that nothing was written is worth knowing. */
+/** A call that got a connection this late is not sent, so that it is certain that nothing was written. */
 const TOO_LATE = 0.1
 
 /** A URL, or a client of ioredis or node-redis. */
@@ -27,17 +27,17 @@ export type Target = string | Client
 export interface LinkOptions {
   /** The longest that any call may take, the wait for a connection included, that for replicas not. @default 5000 */
   readonly timeoutMs?: number | undefined
-  /** Answers count only once this many replicas have what was written. */
+  /** Answers count only once this many replicas have the write. */
   readonly wait?: WaitOptions | undefined
 }
 
-/** Connects to nothing yet. */
+/** Does not connect yet. */
 export function openLink(target: Target, options: LinkOptions): Link {
   const connector = typeof target === 'string' ? connectorFor(parseAddress(target)) : connectorLike(target)
   return new ClientLink(nameOf(target), connector, options)
 }
 
-/** For messages: where it is, without user, password and options, which may be secrets too. */
+/** Its address for messages, without user, password and options, which may be secrets. */
 export function nameOf(target: Target): string {
   if (typeof target !== 'string') return nameLike(target)
   return nameOfUrl(target) ?? 'redis'
@@ -150,7 +150,7 @@ class ClientLink implements Link {
     return answered
   }
 
-  /** Only a new connection can tell whether the server still answers. */
+  /** Only a new connection shows whether the server still answers. */
   #inTime<Value>(answer: Promise<Value>, wire: Wire, endsAt: number, notApplied: boolean): Promise<Value> {
     return within(answer, Math.max(0, endsAt - performance.now()), () => {
       wire.connection.destroy()
@@ -171,7 +171,7 @@ class ClientLink implements Link {
       const cause = new Error('its slot is on its way to another server', { cause: error })
       throw translate(cause, this.name, 'connecting')
     }
-    // The server that we asked may not have heard of it yet.
+    // The server that was asked may not know about the move yet.
     if (tries > 1) await sleep(pauseAfter(0))
   }
 

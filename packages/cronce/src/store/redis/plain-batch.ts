@@ -20,11 +20,11 @@ import type { KnownLine } from './state-line.ts'
 export interface PlainParts {
   readonly ask: AskScript
   readonly schedules: Schedules
-  /** Of the store, as far as this process knows. */
+  /** The store's epoch, as far as this process knows. */
   readonly epoch: number
 }
 
-/** Changes of different schedules. Those that are plain are written by the scripts for claims and for settlements. */
+/** Changes of different schedules. Plain ones are written by the scripts for claims and for settlements. */
 export class PlainBatch {
   /** `null` for changes that are not plain, or that the scripts could not write. */
   readonly results: (ChangeResult | null)[]
@@ -32,7 +32,7 @@ export class PlainBatch {
   now = 0
   readonly #parts: PlainParts
   readonly #changes: readonly Change[]
-  /** The arguments that all scripts which write changes begin with. */
+  /** The first arguments of all scripts that write changes. */
   readonly #common: readonly string[]
   readonly #claims: PlacedChange<PlainClaim>[] = []
   readonly #settlements: PlacedChange<PlainSettlement>[] = []
@@ -84,7 +84,7 @@ export class PlainBatch {
     const sorted = pushGroups(values, sent)
     const answer = await afterEarlierWrites(this.now > 0, () => ask(script, values))
     this.now = answer.now
-    // One letter for each change, or one for all of them.
+    // One letter per change, or one for all of them.
     const letters = answer.lines[0]!
     for (let index = 0; index < sorted.length; index++) {
       const { place, plain } = sorted[index]!

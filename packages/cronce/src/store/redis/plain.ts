@@ -5,13 +5,13 @@ import { hourNumberOf, reasonCodeOf, writeLine } from './history-line.ts'
 import { encodeName, whole } from './keys.ts'
 import { isCommon, type KnownLine, writeState } from './state-line.ts'
 
-// Most changes are of two kinds: a schedule without open fires starts its next one, and that one ends. The line of the schedule is known from
-// the look before, so the next one can be written here, and the scripts only compare and store. See lua/plain.lua.
+// Most changes are of two kinds: a schedule without open fires starts its next one, and that one ends. The line of the schedule
+// is known from the previous read, so the next line can be built here, and the scripts only compare and store. See lua/plain.lua.
 
 export interface PlainClaim {
   readonly args: readonly string[]
   readonly instance: string
-  /** The line as it becomes. */
+  /** The new line. */
   readonly next: KnownLine
 }
 
@@ -20,12 +20,12 @@ export interface PlainSettlement {
   readonly instance: string
   /** A schedule without open fires is read again before its next change. */
   readonly next: null
-  /** Of the times in the line of history. */
+  /** The times in the line of history. */
   readonly earliest: number
   readonly latest: number
 }
 
-/** `null`: the change is none of the kind. */
+/** `null`: the change is not of this kind. */
 export function plainClaim(change: Change, known: KnownLine): PlainClaim | null {
   const { state } = change
   const created = onlyCreated(change)
@@ -40,7 +40,7 @@ export function plainClaim(change: Change, known: KnownLine): PlainClaim | null 
   return { args, instance: fire.run.instance, next }
 }
 
-/** How the line must begin: the rest of it is the same, if that is. */
+/** The required prefix of the line: the rest is equal if the prefix is. */
 function headOf({ settings, version, first, mark, expires }: KnownLine): string {
   return `${version} ${settings.edition} ${first} ${mark} ${expires} `
 }
@@ -118,7 +118,7 @@ function isNextEnd({ version, mark, expires, state }: KnownLine, change: Change,
   return !isAbove(ended.dueAt, mark) && (expires === '-' || ended.expiresAt >= Number(expires))
 }
 
-/** Empty if the schedule wakes when it did before. */
+/** Empty if the wake time is unchanged. */
 function wakeArg({ state }: KnownLine, wakeAt: number | null): string {
   if (state.wakeAt === wakeAt) return ''
   return wakeAt === null ? '-' : whole(wakeAt)
@@ -132,14 +132,14 @@ function isAbove(dueAt: number, mark: string): boolean {
   return mark === '-' || dueAt > Number(mark)
 }
 
-/** A change with the place of its result. */
+/** A change with the index of its result. */
 export interface Placed<Item> {
   readonly plain: Item
   readonly job: string
   readonly place: number
 }
 
-/** Appends the changes as the scripts take them, by job and shard. Answers them in that order. */
+/** Appends the changes in the form that the scripts take, by job and shard. Returns them in that order. */
 export function pushGroups<Item extends PlainClaim | PlainSettlement>(
   args: string[],
   changes: readonly Placed<Item>[],

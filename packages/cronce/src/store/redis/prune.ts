@@ -1,7 +1,7 @@
 import type { AskScript } from './moment.ts'
 import { PRUNE } from './scripts.ts'
 
-/** How many scripts one call runs. Only a call that has deleted nothing yet goes on: callers take 0 for the end. */
+/** How many scripts one call runs. Only a call that has deleted nothing yet continues: callers take 0 as the end. */
 const MOST_SCRIPTS = 20
 
 /** Each script looks at a bounded number of lines, since the server serves no other client meanwhile. */

@@ -14,7 +14,7 @@ import { LIST_LINES, LIST_LOG, LIST_REGULAR } from './scripts.ts'
 /** How many records one script looks at: the server serves no other client meanwhile. */
 export const BITE = 200
 
-/** A record, and its place with the names as the server sorts them. */
+/** A record, and its position with the names as the server sorts them. */
 export interface Placed {
   readonly record: ListedRecord
   readonly place: RecordPlace
@@ -24,7 +24,7 @@ export type Source = AsyncIterator<Placed, void>
 
 export interface Stretch extends Pick<RecordQuery, 'view' | 'schedule' | 'from' | 'to'> {
   readonly isLatest: boolean
-  /** The place at which to begin. */
+  /** The position at which to begin. */
   readonly after: RecordPlace | null
 }
 
@@ -36,7 +36,7 @@ export function serverPlace({ schedule, nonce, ...place }: RecordPlace): RecordP
   return { ...place, schedule: memberOf(schedule), nonce: encodeName(nonce) }
 }
 
-/** Negative: the first place comes first in a list of this direction. */
+/** Negative: the first position comes first in a list of this direction. */
 export function compareIn(isLatest: boolean, one: RecordPlace, other: RecordPlace): number {
   return (isLatest ? -1 : 1) * comparePlaces(one, other, compareBytes)
 }
@@ -54,11 +54,11 @@ export function readHistory(ask: AskScript, stretch: Stretch): Source[] {
 
 interface Bite {
   readonly lines: readonly HistoryRecord[]
-  /** Whether all lines that were not read yet come behind this place. */
+  /** Whether all unread lines come after this position. */
   readonly isSettled: (place: RecordPlace) => boolean
 }
 
-/** Holds each line back until no line that was not read yet can precede it. */
+/** Holds each line back until no unread line can precede it. */
 async function* inOrder(bites: AsyncIterable<Bite>, { view, isLatest }: Stretch): AsyncGenerator<Placed, void> {
   let waiting: Placed[] = []
   for await (const { lines, isSettled } of bites) {
@@ -89,8 +89,8 @@ async function* readIndexed(ask: AskScript, index: 'fires' | 'ranges', stretch: 
 }
 
 /**
- * Order, earliest and latest time of a stretch of a sorted set, and the entry at which it begins. Entries end with a number or a time:
- * this one stands before or behind all that differ in nothing else.
+ * Order, earliest and latest time of a stretch of a sorted set, and the entry at which it begins. Entries end with a number or a
+ * time: this one comes before or after all that differ only in that.
  */
 export function boundsOf({ schedule, isLatest, from, to, after }: Stretch): string[] {
   const bounds = [isLatest ? 'latest' : 'earliest', from === undefined ? '-inf' : String(from)]
@@ -103,14 +103,14 @@ export function boundsOf({ schedule, isLatest, from, to, after }: Stretch): stri
 /** The longest time between the due time or the end of a fire and the write of its regular line: see `lua/keys.lua`. */
 const REGULAR_MS = 10_000
 
-/** Where to begin: the latest time that is wanted, or the earliest. */
+/** Where to begin: the latest wanted time, or the earliest. */
 function firstTime({ isLatest, from, to, after }: Stretch): Instant | null {
   const times = [isLatest ? to : from, after?.dueAt].filter((time) => time !== undefined)
   if (times.length === 0) return null
   return isLatest ? Math.min(...times) : Math.max(...times)
 }
 
-/** Regular lines that were not read yet are due at this time or before it (or later), so this bite is complete beyond it. */
+/** Unread regular lines are due at this time or before it (or later), so this bite is complete beyond it. */
 function biteUntil(lines: readonly HistoryRecord[], bound: Instant, isLatest: boolean): Bite {
   return { lines, isSettled: ({ dueAt }) => (isLatest ? dueAt > bound : dueAt < bound) }
 }
@@ -170,7 +170,7 @@ async function* readList(ask: AskScript, schedule: string, stretch: Stretch): As
   }
 }
 
-/** From member, number, line and body of each. */
+/** Built from member, number, line and body of each. */
 export function linesOf(lines: readonly string[], first: number): HistoryRecord[] {
   const found: HistoryRecord[] = []
   for (let at = first; at < lines.length; at += 4) {

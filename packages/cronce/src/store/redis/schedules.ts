@@ -5,21 +5,21 @@ import type { AskScript } from './moment.ts'
 import { LOAD } from './scripts.ts'
 import { editionOf, type KnownLine, readKnown } from './state-line.ts'
 
-/** How many lines are remembered: those of schedules with open fires, and of those that were read last. */
+/** How many lines are cached: those of schedules with open fires, and those that were read last. */
 const MOST_LINES = 20_000
 
-/** Reads schedules from what scripts answer: their lines change with every fire, their settings are read once per edition. */
+/** Reads schedules from the answers of scripts: their lines change with every fire, their settings are read once per edition. */
 export class Schedules {
   readonly definitions = new Definitions()
   readonly #ask: AskScript
-  /** By schedule. Nothing but cost depends on it. */
+  /** By schedule. Only cost depends on it. */
   readonly #lines = new Map<string, KnownLine>()
 
   constructor(ask: AskScript) {
     this.#ask = ask
   }
 
-  /** From member, line and settings of each. Those whose settings are neither here nor known are read once more, as a whole. */
+  /** Built from member, line and settings of each. Those with unknown settings are read once more, as a whole. */
   async read(lines: readonly string[], first = 0): Promise<ScheduleState[]> {
     const states: (ScheduleState | null)[] = []
     const unknown: string[] = []
@@ -31,7 +31,7 @@ export class Schedules {
     if (unknown.length === 0) return states as ScheduleState[]
     const whole = await this.#loadWhole(unknown)
     let next = 0
-    // One that was removed meanwhile is left out.
+    // A schedule that was removed meanwhile is left out.
     return states.flatMap((state) => state ?? whole.get(unknown[next++]!) ?? [])
   }
 
@@ -43,12 +43,12 @@ export class Schedules {
     return { now, epoch, schedules: await this.read(lines) }
   }
 
-  /** Its line as it was read or written last. */
+  /** Its line as last read or written. */
   known(id: string): KnownLine | undefined {
     return this.#lines.get(id)
   }
 
-  /** `null`: what is known of it is of no use for its next change. */
+  /** `null`: what is known about it does not help its next change. */
   rememberLine(id: string, known: KnownLine | null): void {
     if (known === null) this.#lines.delete(id)
     else {
@@ -63,7 +63,7 @@ export class Schedules {
     this.definitions.clear()
   }
 
-  /** Make sure that the current settings of these are known. */
+  /** Loads the current settings of these, if they are unknown. */
   async learn(ids: readonly string[]): Promise<void> {
     await this.#loadWhole(ids.map(memberOf))
   }

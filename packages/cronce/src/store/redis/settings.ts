@@ -10,14 +10,14 @@ interface Judged {
   readonly warn: OpenOptions['warn']
 }
 
-/** What this server can't promise is said when the store is opened. Only by INFO, which every provider lets one ask. */
+/** Reports, when the store is opened, what this server can't promise. Uses only INFO, which every provider allows. */
 export async function checkSettings(link: Link, key: string, { wait, warn }: Judged): Promise<void> {
   const server = await infoOf(link, key, 'server')
   checkVersion(link.name, server)
   await checkFormat(link, key)
   const memory = await infoOf(link, key, 'memory')
   const policy = memory.get('maxmemory_policy')
-  // The others take only what has a time to live, and nothing here has.
+  // The other policies evict only keys with a time to live, and these have none.
   if (policy?.startsWith('allkeys-') && memory.get('maxmemory') !== '0') {
     warn(
       'STORE_EVICTS',
@@ -44,7 +44,7 @@ export async function checkSettings(link: Link, key: string, { wait, warn }: Jud
 }
 
 function checkVersion(name: string, server: ReadonlyMap<string, string>): void {
-  // Valkey says here which Redis it is compatible with.
+  // Valkey reports here which Redis it is compatible with.
   const version = server.get('redis_version')
   if (version === undefined) return
   const [major = 0, minor = 0] = version.split('.').map(Number)

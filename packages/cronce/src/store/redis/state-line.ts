@@ -12,7 +12,7 @@ import { decodeName, encodeName, packToken, readToken, whole } from './keys.ts'
  * A fire that waits has the token '-'. Times after dueAt are offsets to it.
  */
 
-// A field that is added to the model and not read here does not compile; of those that may be missing, this says the same.
+// A field that is added to the model and not read here does not compile; for optional fields, this check does the same.
 type Optional<Model> = { [Name in keyof Model]-?: object extends Pick<Model, Name> ? Name : never }[keyof Model]
 true satisfies Optional<ScheduleState> extends 'plannedTo' | 'skipped' | 'retirements' ? true : never
 true satisfies Optional<OpenFire> extends 'giveUp' | 'wait' | 'asked' | 'tenant' ? true : never
@@ -20,14 +20,14 @@ true satisfies Optional<OpenRun> extends 'cause' | 'parkedUntil' | 'slots' ? tru
 
 type Mutable<Model> = { -readonly [Name in keyof Model]: Model[Name] }
 
-/** What most schedules do not have. */
+/** Fields that most schedules do not have. */
 interface Uncommon {
   pause?: ScheduleState['pause']
   retiredAt?: number
   retirements?: ScheduleState['retirements']
   skipped?: ScheduleState['skipped']
   backfills?: ScheduleState['backfills']
-  /** By their place among the open fires. */
+  /** By their index among the open fires. */
   open?: Record<number, UncommonFire>
 }
 
@@ -35,24 +35,24 @@ type UncommonFire = Partial<
   Pick<OpenFire, 'giveUp' | 'wait' | 'asked' | 'own' | 'tenant'> & Pick<OpenRun, 'cause' | 'cancel' | 'parkedUntil'>
 >
 
-/** What is known of the line of a schedule, as it was read or written last. The next change of the schedule builds on it. */
+/** What is known about the line of a schedule, as last read or written. The next change of the schedule builds on it. */
 export interface KnownLine {
   /** The schedule as scripts know it. */
   readonly member: string
   readonly settings: Settings & { readonly edition: number }
   readonly version: number
-  /** The scripts' own: see lua/line.lua. */
+  /** The scripts' own part: see lua/line.lua. */
   readonly first: string
   readonly mark: string
   readonly expires: string
   readonly state: ScheduleState
 }
 
-/** From `nextAt` on: what stands before it is known to the script alone, or sent apart. */
+/** From `nextAt` on: only the script knows the part before it, or it is sent separately. */
 export function writeState(state: ScheduleState): string {
   const { nextAt, last } = state
   const base = nextAt ?? 0
-  // Joined: of texts that are put together one by one, each step stays in memory until the whole is sent.
+  // Joined: when texts are appended one by one, each step stays in memory until the whole is sent.
   let text = [
     nextAt === null ? '-' : whole(nextAt),
     offset(state.plannedTo, base),
@@ -116,7 +116,7 @@ function uncommonOf(state: ScheduleState): Uncommon | null {
   return null
 }
 
-/** Whether its line has no JSON. Most have none, and are written often: nothing is made for them. */
+/** Whether its line has no JSON. Most have none and are written often, so nothing is allocated for them. */
 export function isCommon({ pause, retiredAt, retirements, skipped, backfills, open }: ScheduleState): boolean {
   const isPlain = pause === null && retiredAt === null && retirements === undefined && skipped === undefined
   return (
@@ -155,7 +155,7 @@ function isCommonRun({ cause, cancel, parkedUntil }: OpenRun): boolean {
   return cause === undefined && cancel === null && parkedUntil === undefined
 }
 
-/** The part that the scripts keep to themselves, as far as a reader needs it. */
+/** The scripts' own part, as far as a reader needs it. */
 export function editionOf(line: string): number {
   const from = line.indexOf(' ') + 1
   return Number(line.slice(from, line.indexOf(' ', from)))
@@ -167,7 +167,7 @@ export function readState(id: string, line: string, settings: Settings): Schedul
   return stateIn(id, head.split(' '), end < 0 ? NOTHING : line.slice(end + 1).split('\n'), settings)
 }
 
-/** The same, with all that the next change needs. */
+/** The same, with everything that the next change needs. */
 export function readKnown(id: string, member: string, line: string, settings: KnownLine['settings']): KnownLine {
   const end = line.indexOf('\n')
   const numbers = (end < 0 ? line : line.slice(0, end)).split(' ')
@@ -228,7 +228,7 @@ function stateIn(
   return state
 }
 
-/** The open fires of a line, for readers who do not need the rest. */
+/** The open fires of a line, for readers that do not need the rest. */
 export function readOpen(line: string): OpenFire[] {
   const [, ...sections] = line.split('\n')
   return openIn(sections, uncommonIn(sections))

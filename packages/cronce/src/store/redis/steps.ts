@@ -22,7 +22,7 @@ export function stepAnswerOf([kind, value]: readonly string[]): StepAnswer {
   return { kind: kind as 'applied' | 'duplicate' | 'stale' | 'not-found' }
 }
 
-/** In the order in which they were begun. */
+/** In the order in which they started. */
 export async function listSteps(ask: AskScript, fire: FireKey): Promise<StepRecord[]> {
   const steps = new Map<string, StepRecord>()
   let cursor = '0'

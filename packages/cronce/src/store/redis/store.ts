@@ -16,7 +16,7 @@ import { listSteps, stepAnswerOf, stepValues } from './steps.ts'
 
 export interface RedisOpening extends Pick<OpenOptions, 'namespace'> {
   readonly prefix: string
-  /** An answer counts only when replicas have what it is based on. */
+  /** An answer counts only when replicas have the data that it is based on. */
   readonly waits: boolean
   /** Write plain changes with the scripts for them. Only tests do otherwise. @default true */
   readonly plain?: boolean | undefined
@@ -46,7 +46,7 @@ class RedisStore implements Store<never> {
   static async open(link: Link, opening: RedisOpening): Promise<RedisStore> {
     const store = new RedisStore(link, await link.session(), opening)
     await store.#ask(LOAD, ['0'])
-    // Scripts ignore it when the user may not publish. Here that is an error, on a channel that no client listens to.
+    // Scripts ignore it when the user may not publish. Here that is an error, on a channel without listeners.
     await link.command(store.#key, [store.#session.publish, neverKey(store.#key), ''])
     return store
   }
@@ -61,7 +61,7 @@ class RedisStore implements Store<never> {
     const schedules = new Schedules(this.#ask)
     const onMove = (): void => {
       schedules.forget()
-      // This instance must beat at once: the store waits for it to write again what the store may have lost.
+      // This instance must send a heartbeat at once: the store waits until it has written again what the store may have lost.
       wakeUp.ring('doubt')
     }
     const asker = new Asker(link, key, { waits, onMove })

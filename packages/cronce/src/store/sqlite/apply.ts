@@ -55,7 +55,7 @@ const SLOTS_OF =
   'select slot, token from cronce_run_slots indexed by cronce_run_slots_schedule where namespace = ? and schedule = ?'
 const TAKE_SLOT = 'insert or ignore into cronce_run_slots (namespace, slot, schedule, token) values (?, ?, ?, ?)'
 const FREE_SLOT = 'delete from cronce_run_slots where namespace = ? and slot = ? and schedule = ? and token = ?'
-/** Those of the oldest that are old enough. It holds the lock: what is behind a thousand that are not can wait. */
+/** The oldest ones that are old enough. It holds the lock, so records behind a thousand younger ones can wait. */
 export const TRIM = `
 select schedule, due_at, nonce
   from (
@@ -74,11 +74,11 @@ export interface Batch {
   readonly namespace: string
   readonly now: Instant
   readonly epoch: number
-  /** Open runs by slot, counted once: a slot may be full of thousands. */
+  /** Open runs by slot, counted once: a slot may have thousands. */
   readonly slots: Map<string, number>
 }
 
-/** All of the change, or nothing of it: whatever could be in the way is looked for before anything is written. */
+/** All of the change, or nothing: every possible conflict is checked before anything is written. */
 export function applyChange(batch: Batch, change: Change): ChangeResult {
   const head = headOf(batch.db, batch.namespace, change.id)
   const taken = head === undefined || head.held_slots === 0 ? [] : slotsOf(batch, change.id)
@@ -132,7 +132,7 @@ function findExisting(batch: Batch, head: Row | undefined, change: Change): Fire
   return null
 }
 
-/** No fire of the schedule was ever due so late. */
+/** No fire of the schedule was ever due this late. */
 function isBeyondMark(head: Row | undefined, { dueAt, nonce }: FireKey): boolean {
   return nonce === '' && head !== undefined && (head.mark === null || dueAt > Number(head.mark))
 }
@@ -197,7 +197,7 @@ function append(batch: Batch, line: HistoryRecord): void {
   )
 }
 
-/** Bring the index of what is open in line with the state. */
+/** Update the index of open fires from the state. */
 function writeOpen({ db, namespace }: Batch, wereOpen: number, { id, state }: Change): void {
   const open = state?.open ?? []
   if (open.length === 0) {
@@ -221,7 +221,7 @@ function writeOpen({ db, namespace }: Batch, wereOpen: number, { id, state }: Ch
   }
 }
 
-/** Whether the row of an open fire says all this already. */
+/** Whether the row of an open fire is already up to date. */
 function isSameOpen(
   row: Row,
   job: string,
@@ -237,7 +237,7 @@ interface Taken {
   readonly token: string
 }
 
-/** What open runs of the schedule count against, as the store has it. */
+/** The limits that open runs of the schedule count against, as stored. */
 function slotsOf({ db, namespace }: Batch, id: string): readonly Taken[] {
   const rows = statement(db, SLOTS_OF).all(namespace, id)
   return rows.map(({ slot, token }) => ({ slot: String(slot), token: String(token) }))

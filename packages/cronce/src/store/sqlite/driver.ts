@@ -1,13 +1,13 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 
-/** Loaded when a store is opened: who uses another store need not have it, and is not warned that it is young. */
+/** Loaded when a store is opened: users of other stores need not have it, and get no warning that it is experimental. */
 export type Driver = typeof import('node:sqlite')
 
 export function loadDriver(): Promise<Driver> {
   return import('node:sqlite')
 }
 
-/** Columns that statements here answer; each statement has some of them. */
+/** Columns that the statements here return; each statement has some of them. */
 export type Row = { readonly [Name in Column]?: SQLOutputValue }
 
 type Column =
@@ -59,7 +59,7 @@ type Column =
   | 'version'
   | 'wake_at'
 
-/** A prepared statement, as far as it is used here. */
+/** The parts of a prepared statement that are used here. */
 export interface Statement {
   get(...values: SQLInputValue[]): Row | undefined
   all(...values: SQLInputValue[]): Row[]
@@ -68,7 +68,7 @@ export interface Statement {
 
 const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>()
 
-/** The statement of this text, prepared once for each connection. Texts are constants or made of a few, so this is bounded. */
+/** The statement of this text, prepared once per connection. Texts are constants or built from a few, so this is bounded. */
 export function statement(db: DatabaseSync, sql: string): Statement {
   let statements = prepared.get(db)
   if (statements === undefined) {
@@ -78,7 +78,7 @@ export function statement(db: DatabaseSync, sql: string): Statement {
   let found = statements.get(sql)
   if (found === undefined) {
     found = db.prepare(sql)
-    // A connection of the user's own may have been told otherwise.
+    // The user's own connection may have another setting.
     found.setReturnArrays(false)
     found.setReadBigInts(false)
     statements.set(sql, found)

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../errors.ts'
 import { StoreError } from '../store-error.ts'
 
-/** Primary result codes of SQLite, as in sqlite.org/rescode.html: the lower byte of what it reports. */
+/** Primary result codes of SQLite, as in sqlite.org/rescode.html: the lower byte of the reported code. */
 export const RESULT = {
   busy: 5,
   locked: 6,
@@ -15,7 +15,7 @@ export const RESULT = {
   notADatabase: 26,
 } as const
 
-/** The primary result code, or `null` for what did not come from SQLite. */
+/** The primary result code, or `null` if the error did not come from SQLite. */
 export function resultOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
   return error.errcode & 0xff
@@ -26,7 +26,7 @@ export function isBusy(error: unknown): boolean {
   return result === RESULT.busy || result === RESULT.locked
 }
 
-/** What went wrong in our words, with the error of SQLite as its cause. What is not an error of SQLite stays as it is. */
+/** The error in words of cronce, with the error of SQLite as its cause. Other errors are unchanged. */
 export function translate(error: unknown, file: string, notApplied: boolean): unknown {
   const result = resultOf(error)
   if (result === null) return error

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 
-/** What the machine tells. All processes on it must be told the same, since their leases are compared. */
+/** What the machine reports. It must be the same for all its processes, since their leases are compared. */
 export interface Host {
-  /** Epoch milliseconds: judges what is due. */
+  /** Epoch milliseconds: decides what is due. */
   wall(): number
-  /** Milliseconds since the machine started, for all its processes alike: judges leases. */
+  /** Milliseconds since the machine started, the same for all its processes: decides about leases. */
   mono(): number
-  /** Another one after every start of the machine: `mono` counts anew. */
+  /** Changes with every start of the machine, when `mono` starts again. */
   readonly bootId: string
   readonly machineId: string | null
   /** How long a call tries to get the lock. Well below a lease, so that a renewal that fails can be tried again. */
@@ -20,7 +20,7 @@ export function systemHost(): Host {
   return {
     wall: () => Date.now(),
     mono: () => Number(process.hrtime.bigint() / 1_000_000n),
-    // Where there is none, a renewal that lies in the future of `mono` gives an earlier start away.
+    // Without one, a renewal in the future of `mono` reveals an earlier start.
     bootId: textOf('/proc/sys/kernel/random/boot_id') ?? 'unknown',
     machineId: textOf('/etc/machine-id'),
     lockPatienceMs: 5_000,

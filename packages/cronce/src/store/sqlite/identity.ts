@@ -7,7 +7,7 @@ import { StoreError } from '../store-error.ts'
 import type { Host } from './host.ts'
 import { epochOf, getMeta, setMeta } from './meta.ts'
 
-/** What tells a file from its copy. `born` is `null` where the file system does not say. */
+/** What distinguishes a file from its copy. `born` is `null` if the file system does not report it. */
 export interface FileIdentity {
   readonly inode: string
   readonly born: string | null
@@ -19,7 +19,7 @@ export async function identify(file: string): Promise<FileIdentity> {
   return { inode: String(found.ino), born }
 }
 
-/** Where a file has no time of birth, Node answers with its last change. To tell, change it (not really), and look again. */
+/** If a file has no birth time, Node reports its last change. To find out, touch the file and look again. */
 async function isBirthKept(file: string, { birthtimeNs, ctimeNs, mode }: BigIntStats): Promise<boolean> {
   if (birthtimeNs === 0n) return false
   if (birthtimeNs !== ctimeNs) return true
@@ -29,7 +29,7 @@ async function isBirthKept(file: string, { birthtimeNs, ctimeNs, mode }: BigIntS
     try {
       await chmod(file, Number(mode & 0o7777n))
     } catch {
-      // Not a file of cronce. What is not known is not compared.
+      // Not a file of cronce. Unknown parts are not compared.
       return false
     }
     const again = await stat(file, { bigint: true })

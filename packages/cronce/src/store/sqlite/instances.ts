@@ -19,13 +19,13 @@ import { isPrunable } from './prune.ts'
 import { json } from './rows.ts'
 
 const GET = 'select * from cronce_instances where namespace = ? and id = ?'
-/** Those that are over are kept for a day, which may be thousands where processes live for seconds. */
+/** Ended instances are kept for a day, which may be thousands where processes live for seconds. */
 export const LIVE = `
 select *
   from cronce_instances indexed by cronce_instances_ended
  where namespace = ? and ended_at is null
  order by id`
-/** Those that are over and hold nothing, the newest first. An app is looked for among a bounded number. */
+/** Ended instances without runs, the newest first. An app's are searched among a bounded number. */
 export const ENDED = `
 select *
   from (
@@ -61,8 +61,8 @@ select schedule, token, state
  where cronce_open.namespace = ? and instance = ? and token is not null`
 
 /**
- * Who is over and still has open runs. From holder to holder through the index: the runs may be thousands, and so may be
- * those that are over.
+ * Ended instances that still have open runs. Steps from holder to holder through the index: there may be thousands of runs, and
+ * of ended instances.
  */
 export const ORPHANS = `
 with recursive holders (id) as (
@@ -89,7 +89,7 @@ export interface Fleet {
   readonly now: Instant
 }
 
-/** Renew the lease of an instance that is not over. False: it is, or was never there. */
+/** Renew the lease of an instance that has not ended. False: it has, or never existed. */
 export function renew({ db, namespace, host, now }: Fleet, instance: string, leaseMs: number): boolean {
   return statement(db, RENEW).run(now, host.bootId, host.mono(), leaseMs, namespace, instance).changes > 0
 }
@@ -132,7 +132,7 @@ function renewOrJoin(fleet: Fleet, { instance, join, leaseMs, sequence }: Beat, 
   return true
 }
 
-/** A machine that was cloned sends the numbers of its original once more. */
+/** A cloned machine repeats the numbers of its original. */
 function follows(sequence: Beat['sequence'], last: number): boolean {
   return sequence === undefined || (sequence.after <= last && last < sequence.number)
 }

@@ -17,7 +17,7 @@ import {
 import { type Row, statement } from './driver.ts'
 import { FORMAT, lineOf, notesOf, scheduleOf } from './rows.ts'
 
-/** A statement made of a few fixed parts: it names the index that it walks, since SQLite has no statistics unless they are gathered. */
+/** A statement built from a few fixed parts: it names its index, since SQLite has no statistics unless they are gathered. */
 export interface Select {
   readonly sql: string
   readonly values: readonly SQLInputValue[]
@@ -34,7 +34,7 @@ function select(head: string, conditions: readonly Condition[], order: string, l
   }
 }
 
-/** `null` where nothing is asked for. */
+/** `null`: no filter. */
 function when(sql: string, value: SQLInputValue | undefined): Condition {
   return value === undefined ? null : [sql, value]
 }
@@ -73,7 +73,7 @@ export function selectSchedules(namespace: string, query: ScheduleQuery): Select
       when('app = ?', app),
       when('status = ?', state),
       when('id > ?', after),
-      // Nothing sorts behind the last character there is.
+      // No text sorts after the last character.
       prefix === undefined ? null : ['id >= ? and id < ?', prefix, `${prefix}\u{10ffff}`],
       ['format <= ?', FORMAT],
     ],
@@ -97,8 +97,8 @@ const NOTES = `(
 ) as notes`
 
 /**
- * Lines of fires due in the stretch, and ranges that begin before it and reach into it, which are few. In time, all of the former lie
- * behind all of the latter, so a page is made of one and then the other.
+ * Lines of fires due in the stretch, and the few ranges that begin before it and reach into it. All of the former are later than
+ * all of the latter, so a page consists of one and then the other.
  */
 export function selectLines(namespace: string, query: RecordQuery): readonly Select[] {
   const { schedule, from, view } = query
@@ -124,7 +124,7 @@ export function selectLines(namespace: string, query: RecordQuery): readonly Sel
   return isLatest(query) ? [within, reaching] : [reaching, within]
 }
 
-/** Open fires of the stretch, each with the state that it is open in. Of runs there are as many as the fleet has room for. */
+/** Open fires of the stretch, each with its state. There are at most as many runs as the fleet has slots. */
 export function selectOpen(namespace: string, query: RecordQuery): Select {
   const { schedule, instance, view } = query
   const index = instance === undefined ? 'cronce_open_time' : 'cronce_open_held'
@@ -143,7 +143,7 @@ export function selectOpen(namespace: string, query: RecordQuery): Select {
   )
 }
 
-/** What lines and open fires are asked alike. */
+/** Conditions that lines and open fires share. */
 function wanted(namespace: string, query: RecordQuery): readonly Condition[] {
   const after = readPlace(query)
   const columns = query.view === 'fires' ? FIRE_PLACE : RUN_PLACE
@@ -181,7 +181,7 @@ function hasNonce({ nonce }: RecordQuery): boolean {
   return nonce !== undefined && nonce !== ''
 }
 
-/** Most fires succeed: any other outcome has indexes of its own, whose condition must be repeated. */
+/** Most fires succeed: other outcomes have their own indexes, whose condition must be repeated. */
 function ofOutcome(outcome: RecordQuery['outcome']): Condition {
   if (outcome === undefined || outcome === 'succeeded') return when('r.outcome = ?', outcome)
   return ["r.outcome = ? and r.outcome <> 'succeeded'", outcome]
@@ -240,7 +240,7 @@ function stateIn(states: Map<string, ScheduleState>, row: Row): ScheduleState {
   return state
 }
 
-/** Of one schedule: as many statements as a screen has schedules. */
+/** For one schedule: as many statements as a screen has schedules. */
 export const LATEST = `
 select line, is_final
   from cronce_history indexed by cronce_history_fire
@@ -269,10 +269,10 @@ export function countFires(db: DatabaseSync, namespace: string, { from, to }: Ho
   }))
 }
 
-/** The highest position that was ever given: lines that have been deleted since count as well. */
+/** The highest position ever used: deleted lines count as well. */
 const LAST_END = "select seq as position from sqlite_sequence where name = 'cronce_history'"
 const COUNT_ENDS = 'select count(*) as lines from cronce_history where position > ?'
-/** Lines of other namespaces are passed over. */
+/** Lines of other namespaces are skipped. */
 export const ENDS = `
 select line, is_final, r.token, ${NOTES}
   from cronce_history r not indexed
@@ -294,7 +294,7 @@ export function listEnds(
   const rows = isKnown ? statement(db, ENDS).all(place, namespace, limit + 1) : []
   // A position without a line: it has been deleted, or rewritten further on.
   const isWhole = rows.length <= limit && Number(statement(db, COUNT_ENDS).get(place)?.lines) === last - place
-  // The end of a fire that is open again is none.
+  // A fire that is open again has not ended.
   const items = rows.slice(0, limit).filter(({ is_final, token }) => is_final === 1 || token !== null)
   return { now, items: items.map(lineRecordOf), next, complete: isKnown && isWhole }
 }

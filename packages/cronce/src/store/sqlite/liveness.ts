@@ -10,7 +10,7 @@ import { whileBusy } from './retry.ts'
 
 const SUFFIX = '.lock'
 
-/** A process that probes holds the lock for a moment. */
+/** A process that probes holds the lock briefly. */
 const HOLD_PATIENCE_MS = 1_000
 
 /**
@@ -53,7 +53,7 @@ export class Liveness {
     throw new Error(`${file} was removed again and again`)
   }
 
-  /** Let go of it, and take the file away. */
+  /** Release it, and delete the file. */
   async release(instance: string): Promise<void> {
     const db = this.#held.get(instance)
     if (db === undefined) return
@@ -62,13 +62,13 @@ export class Liveness {
     db.close()
   }
 
-  /** Let go of all. The files stay: who goes without having left is to be found gone, as if its process had ended. */
+  /** Release all. The files stay: an instance that ends without leaving must be found dead, as if its process had ended. */
   close(): void {
     for (const db of this.#held.values()) db.close()
     this.#held.clear()
   }
 
-  /** Those whose process is gone: the file is there, and its lock is free. A missing file proves nothing. */
+  /** The instances whose process is gone: the file exists, and its lock is free. A missing file proves nothing. */
   probe(instances: readonly string[]): string[] {
     return instances.filter((instance) => {
       if (this.#held.has(instance)) return false
@@ -78,12 +78,12 @@ export class Liveness {
     })
   }
 
-  /** Take away the file of an instance that is over. If its process lives, it does so itself when it hears of it. */
+  /** Delete the file of an ended instance. If its process lives, it does so itself when it learns of it. */
   async remove(instance: string): Promise<void> {
     if (!this.#held.has(instance)) await this.#removeFree(this.#fileOf(instance))
   }
 
-  /** Take away the files of processes that are gone, but for those of these instances, which are still to be probed. */
+  /** Delete the files of dead processes, except those of these instances, which are still to be probed. */
   async sweep(keep: readonly string[]): Promise<void> {
     const kept = new Set(keep.map((instance) => this.#nameOf(instance)))
     const names = await readdir(this.#folder).catch(() => [])
@@ -96,14 +96,14 @@ export class Liveness {
   async #removeFree(file: string): Promise<void> {
     const db = this.#take(file)
     if (db === null) return
-    // While it is locked: who waits for the lock finds the file gone, and makes another.
+    // While it is locked: a process that waits for the lock finds the file gone, and creates another.
     await rm(file, { force: true }).catch(() => {})
     db.close()
   }
 
   #take(file: string): DatabaseSync | null {
     if (!existsSync(file)) return null
-    // Only if it exists, still: a file that is made here would say that a live process is gone.
+    // Only if it still exists: a file that is created here would mean that a live process is gone.
     const url = pathToFileURL(file)
     url.search = '?mode=rw'
     try {
@@ -117,7 +117,7 @@ export class Liveness {
     return join(this.#folder, this.#nameOf(instance))
   }
 
-  // Ids and namespaces may contain what file names can't.
+  // Ids and namespaces may contain characters that file names can't.
   #nameOf(instance: string): string {
     return `${this.#prefix}${hash(instance)}${SUFFIX}`
   }
@@ -130,7 +130,7 @@ export class Liveness {
 function lock(driver: Driver, file: string | URL): DatabaseSync {
   const db = new driver.DatabaseSync(file, { timeout: 0 })
   try {
-    // Nothing is ever written: no journal is needed, and none is left behind by a killed process.
+    // Nothing is ever written: no journal is needed, and a killed process leaves none behind.
     db.exec('pragma journal_mode = memory; begin exclusive')
     return db
   } catch (error) {

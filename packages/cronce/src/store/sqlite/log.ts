@@ -2,17 +2,16 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { statement } from './driver.ts'
 
-/** Far beyond what SQLite's own checkpoints leave, unless readers are in their way. */
+/** Far beyond what SQLite's own checkpoints leave, unless readers block them. */
 export const LOG_BYTES = 67_108_864
-/** Nothing else happens in this process meanwhile; reads of others take less. */
+/** Nothing else happens in this process meanwhile; reads of other processes take less. */
 const WAIT_MS = 100
 const RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 60_000
 
 /**
- * Cuts the log when it has become long. SQLite restarts it when no reader uses it, without waiting for that: where
- * there is always a reader, it would grow for ever. So, when it is long, writers wait while the readers
- * finish; later readers read from the file.
+ * Truncates a long log. SQLite restarts the log when no reader uses it, without waiting for that: with a permanent reader it
+ * would grow forever. So, when it is long, writers wait while the readers finish; later readers read from the file.
  */
 export class Log {
   readonly #db: DatabaseSync
@@ -27,14 +26,14 @@ export class Log {
     this.#mostBytes = mostBytes
   }
 
-  /** Between two transactions. Never throws: if it can't be done now, it is tried later. */
+  /** Between two transactions. Never throws: if it fails now, it is tried later. */
   keepShort(): void {
     if (performance.now() < this.#tryAt || this.#bytes() <= this.#mostBytes) return
     if (this.#cut()) {
       this.#retryMs = RETRY_MS
       return
     }
-    // A long reader: a person with a shell, perhaps. Writers should not have to stop for it every second.
+    // A long reader, perhaps a person with a shell. Writers should not have to stop for it every second.
     this.#tryAt = performance.now() + this.#retryMs
     this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS)
   }

@@ -20,7 +20,7 @@ export function epochOf(db: DatabaseSync): number {
   return Number(getMeta(db, '', 'epoch') ?? 1)
 }
 
-/** Where the version and the tokens of a new schedule begin: above those of every schedule that was removed. */
+/** Where the version and the tokens of a new schedule begin: above those of every removed schedule. */
 export function floorOf(db: DatabaseSync, namespace: string): number {
   return Number(getMeta(db, namespace, 'floor') ?? 0)
 }

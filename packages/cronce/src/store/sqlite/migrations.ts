@@ -171,7 +171,7 @@ create table cronce_apps (
 ) strict, without rowid;
 `
 
-/** Number n makes schema n of schema n - 1. Never change one that was released: add the next. */
+/** Number n migrates schema n - 1 to schema n. Never change a released one: add the next. */
 export const MIGRATIONS: readonly Migration[] = [{ compatible: 1, sql: FIRST }]
 
 /** Bring the tables up to date. Runs inside the write lock, so of two processes that start together one finds it done. */
@@ -204,7 +204,7 @@ function schemaOf(db: DatabaseSync): number {
   return tables === undefined ? 0 : Number(getMeta(db, '', 'schema') ?? 0)
 }
 
-/** Only a file that was empty is marked: another application's marks, and its own tables beside ours, are its own business. */
+/** Only an empty file is marked: the marks of another application, whose tables may be in the same file, are left alone. */
 function mark(db: DatabaseSync): void {
   const tables = statement(db, 'select 1 from sqlite_schema limit 1').get()
   const application = statement(db, 'pragma application_id').get()

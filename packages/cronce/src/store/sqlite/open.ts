@@ -14,22 +14,22 @@ import { placeOf } from './place.ts'
 import { whileBusy } from './retry.ts'
 import { rollback } from './writer.ts'
 
-/** Two processes may make the file at once, and the first process recovers a large log. */
+/** Two processes may create the file at once, and the first process recovers a large log. */
 const OPEN_PATIENCE_MS = 15_000
 
 export interface OpenedFile {
   readonly driver: Driver
   readonly db: DatabaseSync
-  /** Where it really is. */
+  /** The real path. */
   readonly file: string
-  /** Of locks and signals, beside the file. */
+  /** The folder of locks and signals, beside the file. */
   readonly folder: string
-  /** Of the files in that folder. */
+  /** The mode of the files in that folder. */
   readonly mode: number
   readonly epoch: number
-  /** As `fileId` says it. */
+  /** The identity from `fileId`. */
   readonly id: string
-  /** Of its log, which stays as long as a process has the file open. */
+  /** The identity of its log, which exists as long as a process has the file open. */
   readonly logId: string
 }
 
@@ -50,7 +50,7 @@ export async function openFile(
   try {
     createFile(place, mode)
     db = await whileBusy(() => connect(driver, place), OPEN_PATIENCE_MS)
-    // A link that led nowhere has led to where the file was made.
+    // A dangling link now leads to the file that was created.
     const file = await realpath(place)
     const epoch = await prepare(db, file, host, options)
     const folder = `${file}-cronce`
@@ -62,7 +62,7 @@ export async function openFile(
   }
 }
 
-/** A connection that never waits for a lock by itself, and whose commits outlive a power cut. */
+/** A connection that never waits for a lock by itself, and whose commits survive a power failure. */
 export function connect(driver: Driver, file: string): DatabaseSync {
   const db = new driver.DatabaseSync(file, { timeout: 0 })
   try {
@@ -72,9 +72,9 @@ export function connect(driver: Driver, file: string): DatabaseSync {
         hint: 'Put the file on a local disk.',
       })
     }
-    // A large batch alone fills a thousand pages, SQLite's own measure, and would move the log into the file at every commit.
+    // A large batch alone fills a thousand pages, SQLite's default, and would move the log into the file at every commit.
     db.exec('pragma wal_autocheckpoint = 4000')
-    // The log is cut after it was long once, or a busy hour would keep its size for ever.
+    // The log is truncated after it was long once, or a busy hour would keep its size forever.
     db.exec(`pragma synchronous = full; pragma journal_size_limit = ${LOG_BYTES}; pragma cache_size = -16384`)
     return db
   } catch (error) {
@@ -83,7 +83,7 @@ export function connect(driver: Driver, file: string): DatabaseSync {
   }
 }
 
-/** What the path leads to now: it may be another file by now. */
+/** What the path leads to now: it may be another file. */
 export function fileId(file: string): string {
   const { dev, ino } = statSync(file, { bigint: true })
   return `${dev}:${ino}`
@@ -94,16 +94,16 @@ function logOf(file: string): string {
 }
 
 /**
- * No other process sees what is written to a file that was unlinked: they would do it all again. The same holds for its
- * log, which others remove when they close the file if the locks of this process were lost: reading the file by other means
- * than SQLite, to copy it for example, is enough for that.
+ * No other process sees writes to an unlinked file: they would do everything again. The same holds for its log, which other
+ * processes remove when they close the file if the locks of this process were lost. Reading the file by other means than SQLite,
+ * for example to copy it, is enough for that.
  */
 export function requireSameFile({ file, id, logId }: Pick<OpenedFile, 'file' | 'id' | 'logId'>): void {
   let isSame = false
   try {
     isSame = fileId(file) === id && fileId(logOf(file)) === logId
   } catch {
-    // It is gone.
+    // The file is gone.
   }
   if (isSame) return
   throw new StoreError('STORE_REPLACED', `${file} or its log was removed or replaced while it was in use.`, {
@@ -111,7 +111,7 @@ export function requireSameFile({ file, id, logId }: Pick<OpenedFile, 'file' | '
   })
 }
 
-/** Bring the tables up to date and see whose file it is, in one transaction. Answers the epoch. */
+/** Bring the tables up to date and check the identity of the file, in one transaction. Returns the epoch. */
 async function prepare(db: DatabaseSync, file: string, host: Host, options: OpenOptions): Promise<number> {
   const identity = await identify(file)
   return whileBusy(() => {

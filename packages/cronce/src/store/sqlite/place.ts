@@ -23,16 +23,16 @@ const NETWORKS: ReadonlyMap<number, string> = new Map([
   [0x786f4256, 'a folder of VirtualBox'],
   [0xbacbacbc, 'a folder of VMware'],
 ])
-/** May be a network or the next folder: the system does not say. */
+/** May be a network or the next folder: the system does not tell. */
 const FUSE = 0x65735546
 
-/** What is on these is gone with the container or the machine, and each container has its own. */
+/** Data on these is lost with the container or the machine, and each container has its own. */
 const PASSING: ReadonlyMap<number, string> = new Map([
   [0x794c7630, 'an overlay file system'],
   [0x01021994, 'a temporary file system'],
 ])
 
-/** Where the file really is, if it may be there. Two names of one file would have two logs, and destroy it. */
+/** The real path of the file, if it may be there. Two names of one file would have two logs, and destroy it. */
 export async function placeOf(
   file: string,
   ephemeral: boolean,
@@ -70,7 +70,7 @@ async function realPath(path: string): Promise<string> {
   if (!existing.isFile()) {
     throw new StoreError('STORE_UNREACHABLE', `${path} is not a file.`, { hint: 'Name a file.' })
   }
-  // Unlike a symbolic one, a hard link can't be followed to the name that the others use.
+  // Unlike a symbolic link, a hard link can't be followed to the name that other processes use.
   if (existing.nlink > 1) {
     throw new StoreError('STORE_LINKED', `${path} has another name, by a hard link: each would have its own log.`, {
       hint: 'Remove the other name; use symbolic links.',

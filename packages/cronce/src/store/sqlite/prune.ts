@@ -30,14 +30,14 @@ select id
 
 export const FIRES_OF =
   'select schedule, due_at, nonce from cronce_history where namespace = ? and schedule = ? limit ?'
-/** What has outlived its fire. */
+/** Records that have outlived their fire. */
 export const STEPS_OF = 'select schedule, due_at, nonce from cronce_steps where namespace = ? and schedule = ? limit ?'
 
 const DELETE_COUNTS = 'delete from cronce_counts where namespace = ? and hour < ?'
 const DELETE_INSTANCE = 'delete from cronce_instances where namespace = ? and id = ?'
 
 const OF_FIRE = 'namespace = ? and schedule = ? and due_at = ? and nonce = ?'
-/** All that hangs on a fire, and then its lines. Without numbered parameters, which older versions of Node can't bind. */
+/** Everything that refers to a fire, and then its lines. Without numbered parameters, which older versions of Node can't bind. */
 export const DELETE_NOTES = `
 delete from cronce_run_notes
  where namespace = ? and schedule = ?
@@ -54,7 +54,7 @@ export function deleteFires(db: DatabaseSync, namespace: string, fires: readonly
   }
 }
 
-/** Answers how many records went: fires and instances. */
+/** Returns how many records were deleted: fires and instances. */
 export function prune(db: DatabaseSync, namespace: string, limit: number, now: Instant): number {
   const fires = statement(db, EXPIRED).all(namespace, now, limit).map(fireKeyOf)
   deleteFires(db, namespace, fires)

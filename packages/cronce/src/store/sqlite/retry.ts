@@ -9,7 +9,7 @@ export function lockPause(): Promise<void> {
   return sleep(1 + Math.random() * 7)
 }
 
-/** Try until the lock is free, or until the patience ends: then the last error is thrown. */
+/** Try until the lock is free or the time is up; then throw the last error. */
 export async function whileBusy<Value>(attempt: () => Value, patienceMs: number): Promise<Value> {
   const end = performance.now() + patienceMs
   for (;;) {

@@ -3,12 +3,12 @@ import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/r
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Row } from './driver.ts'
 
-// Where the rows of the tables meet the model.
+// Converts between the rows of the tables and the model.
 
 /** The format of `state` that this version writes. Rows with a higher one were written by a newer version, and are left alone. */
 export const FORMAT = 1
 
-/** `state` is kept without the definition, which has a row of its own. */
+/** `state` is stored without the definition, which has its own row. */
 export function scheduleOf(row: Row): ScheduleState {
   return { ...json<ScheduleState>(row.state), definition: json(row.definition) }
 }
@@ -18,7 +18,7 @@ export function stateText(state: ScheduleState): string {
   return JSON.stringify(hot)
 }
 
-/** `is_final` is a column of its own: it is the one thing that may change. */
+/** `is_final` is a separate column: it is the only thing that may change. */
 export function lineOf(row: Row): HistoryRecord {
   return { ...json<HistoryRecord>(row.line), isFinal: row.is_final === 1 }
 }

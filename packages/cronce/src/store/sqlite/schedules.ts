@@ -13,7 +13,7 @@ select format, state, definition
   from cronce_schedules join cronce_definitions using (key)
  where namespace = ? and id = ?`
 
-/** All that is asked for stands in the index, so that no row is read in vain. */
+/** All requested columns are in the index, so that no row is read in vain. */
 export const DUE = `
 select wake_at, id
   from cronce_schedules indexed by cronce_schedules_due
@@ -61,7 +61,7 @@ select max(number) as ended, max(due_at) filter (where nonce = '') as mark
 const DELETE = 'delete from cronce_schedules where key = ?'
 const DELETE_DEFINITION = 'delete from cronce_definitions where key = ?'
 
-/** Those that exist, each once. `newer` is called for each that a newer version wrote and this one can't read. */
+/** The existing ones, each once. `newer` is called for each that a newer version wrote and this one can't read. */
 export function loadSchedules(
   db: DatabaseSync,
   namespace: string,
@@ -91,7 +91,7 @@ interface Waiting {
   readonly mine: boolean
 }
 
-/** One seek for each job and side. What is cut off by the limit counts as what comes next. */
+/** One index seek per job and side. Rows cut off by the limit count as the next ones. */
 export function findDue(
   db: DatabaseSync,
   namespace: string,
@@ -103,7 +103,7 @@ export function findDue(
   for (const { job, buckets } of jobs) {
     for (const mine of [true, false]) {
       const digit = mine ? '1' : '0'
-      // Looking for what can't be there would read everything that the job has.
+      // A search for rows that can't exist would read everything of the job.
       if (!buckets.includes(digit)) continue
       const until = mine ? now + aheadMs : now - patienceMs
       const rows = statement(db, DUE).all(namespace, job, until, buckets, digit, limit + 1)
@@ -133,7 +133,7 @@ export function headOf(db: DatabaseSync, namespace: string, id: string): Row | u
   return statement(db, HEAD).get(namespace, id)
 }
 
-/** Write what the schedule becomes; `head` is what it was. */
+/** Write the new state of the schedule; `head` is the old one. */
 export function writeSchedule(db: DatabaseSync, namespace: string, head: Row | undefined, change: Change): void {
   if (head === undefined) {
     if (change.state !== null) insertSchedule(db, namespace, change, change.state)

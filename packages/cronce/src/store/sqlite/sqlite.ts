@@ -26,7 +26,7 @@ export function sqlite(options: string | SqliteOptions): StoreSource<DatabaseSyn
   return sqliteOn(options, systemHost())
 }
 
-/** On a machine that says what a test wants it to say. */
+/** On a machine that reports what a test wants. */
 export function sqliteOn(options: string | SqliteOptions, host: Host): StoreSource<DatabaseSync> {
   const { adopt, ...where } = resolveOptions(
     typeof options === 'object' && options !== null ? options : { file: options },
@@ -34,7 +34,7 @@ export function sqliteOn(options: string | SqliteOptions, host: Host): StoreSour
   return {
     name: `sqlite:${where.file}`,
     async open(given) {
-      // On opening only: an app that uses another store never loads these modules.
+      // Only on opening: an app that uses another store never loads these modules.
       const [{ openFile }, { openStore }] = await Promise.all([import('./open.ts'), import('./store.ts')])
       const all = { ...given, adopt: given.adopt || adopt }
       return openStore(await openFile(where, host, all), host, all)

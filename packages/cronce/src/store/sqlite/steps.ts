@@ -29,7 +29,7 @@ insert into cronce_run_notes (namespace, schedule, token, notes)
 values (?, ?, ?, ?)
 on conflict do update set notes = excluded.notes`
 
-/** The row of a run that is open, and whose instance is known and not over: a parked run has none. */
+/** The row of an open run whose instance is known and has not ended: a parked run has none. */
 export function liveRun(db: DatabaseSync, namespace: string, schedule: string, token: string): Row | null {
   const run = statement(db, RUN).get(namespace, schedule, token)
   if (run === undefined) return null
@@ -83,7 +83,7 @@ export function listSteps(db: DatabaseSync, namespace: string, { schedule, dueAt
   return statement(db, LIST_STEPS).all(namespace, schedule, dueAt, nonce).map(stepOf)
 }
 
-/** Answers the tokens of runs that are not live. */
+/** Returns the tokens of runs that are not live. */
 export function annotate(db: DatabaseSync, namespace: string, notes: readonly Annotation[]): string[] {
   const stale: string[] = []
   for (const { schedule, token, ...told } of notes) {

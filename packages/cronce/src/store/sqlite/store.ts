@@ -38,12 +38,12 @@ class SqliteStore implements Store<DatabaseSync> {
   readonly #namespace: string
   readonly #warn: OpenOptions['warn']
   readonly #writer: Writer
-  /** The connection that `transact` hands to users. */
+  /** The connection that `transact` passes to users. */
   readonly #user: UserConnection
   readonly #liveness: Liveness
   readonly #wakeUp: WakeUp
   readonly #warnNewer: (schedule: string) => void
-  /** The count of wake-ups at the last beat. `null`: this opening has not beaten yet. */
+  /** The count of wake-ups at the last heartbeat. `null`: this opening has not sent one yet. */
   #wakesSeen: number | null = null
   #closing: Promise<void> | null = null
 
@@ -175,7 +175,7 @@ class SqliteStore implements Store<DatabaseSync> {
       now: at,
       instances: listInstances(this.#fleetOf(on), query),
     }))
-    // A process that is gone renews no more, however long its lease still lasts.
+    // A dead process renews no more, however long its lease still lasts.
     const present = instances.filter(({ state }) => state === 'live' || state === 'draining')
     const gone = new Set(this.#liveness.probe(present.map(({ id }) => id)))
     return { now, instances: instances.map((one) => (gone.has(one.id) ? { ...one, expired: true } : one)) }

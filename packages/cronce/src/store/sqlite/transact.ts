@@ -12,8 +12,8 @@ import { liveRun } from './steps.ts'
 import { Rollback } from './writer.ts'
 
 /**
- * The connection that users get in a transaction: not the store's own, and closed with the transaction. Whatever they leave
- * behind there goes with it: settings, temporary tables, a half-read statement that would keep the log from ever being cut.
+ * The connection that users get in a transaction: separate from the store's, and closed with the transaction. Everything they
+ * leave behind goes with it: settings, temporary tables, a half-read statement that would block truncation of the log forever.
  */
 export class UserConnection {
   readonly #opened: OpenedFile
@@ -27,11 +27,11 @@ export class UserConnection {
   readonly open = (): DatabaseSync => {
     if (this.#db?.isOpen) return this.#db
     const { driver, file } = this.#opened
-    // Or a new file would be made in the place of one that was removed.
+    // Otherwise a new file would be created in place of a removed one.
     requireSameFile(this.#opened)
     const db = connect(driver, file)
     const { SQLITE_DENY, SQLITE_OK, SQLITE_TRANSACTION } = driver.constants
-    // Not in every version of Node. Where it is missing, a commit by the user is noticed, but only afterwards.
+    // Not in every version of Node. Without it, a commit by the user is noticed only afterwards.
     db.setAuthorizer?.((action) => (this.#working && action === SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK))
     this.#db = db
     return db
@@ -47,14 +47,14 @@ export class UserConnection {
     }
   }
 
-  /** Code that still has it can do nothing more with it. */
+  /** Code that still has the connection can do nothing with it. */
   close(): void {
     if (this.#db?.isOpen) this.#db.close()
     this.#db = null
   }
 }
 
-/** What a transaction came to. The user's own error is not ours to reword. */
+/** The result of a transaction. The user's own error is not reworded. */
 export type Ended<Value> = Transacted<Value> | { readonly kind: 'threw'; readonly error: unknown }
 
 /** The user's work and the settlement, on a connection with an open transaction. Throws a `Rollback` to write nothing. */
@@ -76,7 +76,7 @@ export function transactOn<Value>(
   if (isPromise(value)) {
     // It was given up: its result is ignored.
     value.then(undefined, () => {})
-    // And what it still wants to write would be written at once, outside every transaction.
+    // Otherwise later writes would be committed at once, outside of every transaction.
     connection.close()
     throw new Rollback({ kind: 'threw', error: asyncError() })
   }
@@ -94,7 +94,7 @@ export function transactOn<Value>(
   return { kind: 'committed', value, now }
 }
 
-/** A savepoint ends with its transaction, also when another one was begun. */
+/** A savepoint ends with its transaction, even if another one has begun since. */
 function requireSameTransaction(db: DatabaseSync): void {
   try {
     db.exec('release cronce_work')
@@ -137,12 +137,12 @@ export function requireTransaction(tx: unknown, opened: OpenedFile): DatabaseSyn
       },
     )
   }
-  // It may have been closed and opened again since, and its statements are gone then.
+  // It may have been closed and reopened since, which drops its statements.
   forgetStatements(tx)
   return tx
 }
 
-/** All of it or nothing, within a transaction that goes on. */
+/** All of it or nothing, within a transaction that continues. */
 export function withinTransaction<Value>(tx: DatabaseSync, file: string, work: () => Value): Value {
   try {
     tx.exec('savepoint cronce_call')

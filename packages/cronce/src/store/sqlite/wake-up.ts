@@ -3,12 +3,10 @@ import { basename, dirname } from 'node:path'
 import type { WatchHint } from '../store.ts'
 import { createFile } from './file-mode.ts'
 
-/** Where the system can't report changes, each process looks for them this often. */
+/** Where the system can't report changes, each process polls this often. */
 const POLL_MS = 1_000
 
-/**
- * Lets one process wake the others: it writes a file that they watch. Only a hint. Watching keeps no process from ending.
- */
+/** Lets one process wake the others: it writes a file that they watch. Only a hint. Watching does not keep the process alive. */
 export class WakeUp {
   readonly #file: string
   readonly #mode: number
@@ -28,26 +26,26 @@ export class WakeUp {
       if (this.#rings === 0) createFile(this.#file, this.#mode)
       writeFileSync(this.#file, `${process.pid}.${++this.#rings}\n`)
     } catch {
-      // A full disk, for example. The others look by themselves when something is due.
+      // A full disk, for example. Peers look by themselves when something is due.
     }
     this.tellAll()
   }
 
-  /** Wake those of this process. In a turn of its own: an error of a listener must not surface in another caller's write. */
+  /** Wake the watchers of this process, in a separate turn: an error of a listener must not surface in another caller's write. */
   tellAll(): void {
     setImmediate(() => {
       for (const listener of this.#listeners) {
         try {
           listener()
         } catch {
-          // It has been told all the same, and nothing here may end the process.
+          // The listener was called nevertheless, and an error here must not end the process.
         }
       }
     })
   }
 
   watch(listener: (hint: WatchHint) => void): () => void {
-    // The same function may be handed in twice.
+    // The same function may be passed twice.
     const own = () => listener('wake')
     this.#listeners.add(own)
     this.#start()
@@ -68,7 +66,7 @@ export class WakeUp {
   #start(): void {
     if (this.#watcher !== null || this.#polling) return
     try {
-      // The folder, since the file need not be there yet.
+      // The folder, since the file need not exist yet.
       this.#watcher = watch(dirname(this.#file), { persistent: false })
       this.#watcher.on('change', (_, name) => {
         if (name === null || name === basename(this.#file)) this.tellAll()

@@ -8,7 +8,7 @@ import { lockPause } from './retry.ts'
 interface Job {
   /** How much of a transaction it fills. */
   readonly weight: number
-  /** Another connection than the store's own. Such a job has its transaction to itself, and runs at most once. */
+  /** A connection other than the store's. Such a job has its transaction to itself, and runs at most once. */
   readonly connection: (() => DatabaseSync) | null
   readonly work: (db: DatabaseSync) => unknown
   readonly resolve: (value: unknown) => void
@@ -17,7 +17,7 @@ interface Job {
   alone: boolean
 }
 
-/** Thrown by work that wants nothing of it written, and this as its answer. */
+/** Thrown by work that wants nothing of it written, with this as its answer. */
 export class Rollback extends Error {
   readonly value: unknown
 
@@ -27,12 +27,12 @@ export class Rollback extends Error {
   }
 }
 
-/** The most that one commit carries: it blocks the event loop, and the writes of other processes. */
+/** Most that one commit carries: it blocks the event loop, and the writes of other processes. */
 const FULL_TRANSACTION = 1_000
 
 /**
- * All writes of a store go through here, one transaction at a time. Calls that have piled up share a transaction, since it is
- * the commit that costs; each keeps its own answer.
+ * All writes of a store go through here, one transaction at a time. Waiting calls share a transaction, since the commit is the
+ * expensive part; each keeps its own answer.
  */
 export class Writer {
   readonly #db: DatabaseSync
@@ -132,7 +132,7 @@ export class Writer {
     try {
       for (const job of group) values.push(job.work(db))
     } catch {
-      // One of them can't be written, and must not take the others with it: each on its own then.
+      // One of them can't be written, and must not affect the others: each runs on its own then.
       rollback(db)
       for (const job of group) job.alone = true
       this.#queue.unshift(...group)
@@ -153,14 +153,14 @@ export class Writer {
     try {
       db.exec('commit')
     } catch (error) {
-      // Full and busy: it was rolled back, or is now. A failing disk: what it has kept shows only when it is read again.
+      // Full or busy: it was rolled back, or is now. On a failing disk, only a later read shows what was kept.
       const known = resultOf(error) === RESULT.full || isBusy(error)
       throw new Uncertain(translate(error, this.#file, known))
     }
   }
 }
 
-/** An error of the commit, which alone can leave open whether it was written. */
+/** An error of the commit: only that can leave the outcome unknown. */
 class Uncertain extends Error {
   readonly error: unknown
 
@@ -170,11 +170,11 @@ class Uncertain extends Error {
   }
 }
 
-/** SQLite may have done it by itself, after a full disk for example. */
+/** SQLite may have rolled back by itself, for example after a full disk. */
 export function rollback(db: DatabaseSync): void {
   try {
     if (db.isOpen && db.isTransaction) db.exec('rollback')
   } catch {
-    // What can't be rolled back is no longer there: the next transaction begins with what was committed.
+    // If the rollback fails, the transaction is gone anyway: the next one begins with what was committed.
   }
 }

@@ -1,10 +1,10 @@
 import { breaksConnection, losesPreparation, silent, translate } from '../errors.ts'
 import { type Connect, type Connection, type Deadline, type Lanes, type Query, type Row, within } from './connection.ts'
 
-/** What the store needs of a driver. All that it throws is ours, but for what users throw in their transactions. */
+/** What the store needs from a driver. It throws StoreErrors, except for errors that users throw in their transactions. */
 export interface Driver {
   readonly name: string
-  /** One statement by itself. */
+  /** One statement on its own. */
   query(query: Query, deadline: Deadline): Promise<readonly Row[]>
   script(sql: string, deadline: Deadline): Promise<readonly Row[]>
   /** `null`: it cannot reserve a connection. `onTaken` receives a function that ends the connection, where that is possible. */
@@ -15,7 +15,7 @@ export interface Driver {
         onTaken: (abandon: () => void) => void,
       ) => Promise<Value>)
     | null
-  /** A connection beside all others. `null`: we don't know how. */
+  /** A connection beside all others. `null`: not supported. */
   readonly connect: Connect | null
   close(): Promise<void>
 }
@@ -89,7 +89,7 @@ export function laneDriver({ name, lanes, connect, prepare }: LaneOptions): Driv
   }
 }
 
-/** The server's own number for this session. */
+/** The server's number of this session. */
 export async function backendPid(connection: Connection): Promise<number> {
   const [row] = await connection.script('select pg_backend_pid()::text as answer')
   return Number(row?.answer)

@@ -4,7 +4,7 @@ import type { Connect } from './connection.ts'
 import { connectPg, type PgClientClass } from './pg.ts'
 import { connectPostgresJs, type PostgresJs } from './postgres-js.ts'
 
-/** How to connect to this URL, by whichever driver is installed. */
+/** How to connect to this URL, with the installed driver. */
 export async function connectorFor(url: string): Promise<Connect> {
   const pg = await loadIfInstalled(() => import('pg'), 'pg')
   if (pg !== null) {

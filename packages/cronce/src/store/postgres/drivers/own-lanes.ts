@@ -5,7 +5,7 @@ import { type Connect, type Connection, type Deadline, type Lanes, type Use, wit
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1_000
 
-/** What a user may have left behind on a session, but for prepared statements, which are ours. */
+/** Resets what a user may have left on a session, except our prepared statements. */
 const FORGET =
   'close all; set session authorization default; reset all; unlisten *; select pg_advisory_unlock_all(); discard temp; discard sequences'
 
@@ -15,8 +15,8 @@ interface Waiter {
 }
 
 /**
- * A few connections of our own, opened when they are needed. Transactions never take the last one: however long users keep
- * theirs open, heartbeats go on.
+ * A few dedicated connections, opened when needed. Transactions never take the last one: heartbeats continue, however long users
+ * keep theirs open.
  */
 export class OwnLanes implements Lanes {
   readonly #name: string
@@ -26,7 +26,7 @@ export class OwnLanes implements Lanes {
   readonly #all = new Set<Connection>()
   readonly #queue: Waiter[] = []
   readonly #inTransaction = new Set<Connection>()
-  /** Users had these, and may have changed them. */
+  /** Users had these connections, and may have changed their settings. */
   readonly #used = new WeakSet<Connection>()
   #opening = 0
   #openingForTransaction = 0
@@ -96,11 +96,11 @@ export class OwnLanes implements Lanes {
     if (at >= 0) this.#queue.splice(at, 1)[0]!.wake()
   }
 
-  /** Again and again, for as long as the caller has time. */
+  /** Repeats for as long as the caller has time. */
   async #open(use: Use, deadline: Deadline): Promise<Connection> {
     this.#opening++
     if (use === 'transaction') this.#openingForTransaction++
-    /** What the server itself said last: it tells more than that the time was up in the middle of the next try. */
+    /** The last error of the server: it says more than that the time ran out during the next attempt. */
     let told: unknown
     try {
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
@@ -119,7 +119,7 @@ export class OwnLanes implements Lanes {
     } finally {
       this.#opening--
       if (use === 'transaction') this.#openingForTransaction--
-      // If it failed, the next one may try; it is later in any case.
+      // If it failed, the next caller may try.
       queueMicrotask(() => this.#next())
     }
   }

@@ -2,7 +2,7 @@ import { StoreError } from '../../store-error.ts'
 import { isIdleEnd, sqlStateOf } from '../errors.ts'
 import type { Connection, Query, Row } from './connection.ts'
 
-/** What we use of a client of `pg`. */
+/** The parts of a `pg` client that cronce uses. */
 export interface PgClient {
   readonly processID?: number | null
   /** Not with native bindings. */
@@ -30,11 +30,11 @@ interface PgResult {
 
 export type PgClientClass = new (config: object) => PgClient
 
-/** A client of our own, which notices a dead peer by itself. */
+/** A dedicated client, which detects a dead peer by itself. */
 export async function connectPg(Client: PgClientClass, config: object, timeoutMs: number): Promise<Connection> {
   const client = new Client({
     ...config,
-    // A pool's own patience with its statements is not meant for a session, which waits.
+    // The pool's statement timeout is not meant for a session, which waits.
     query_timeout: undefined,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -46,7 +46,7 @@ export async function connectPg(Client: PgClientClass, config: object, timeoutMs
     await client.connect()
   } catch (error) {
     connection.destroy()
-    // pg says that the connection ended, and not that it was our own limit that ended it.
+    // pg reports that the connection ended, not that our own limit ended it.
     if (sqlStateOf(error) === null && performance.now() - begunAt >= timeoutMs) throw noAnswer(timeoutMs, error)
     throw error
   }
@@ -107,7 +107,7 @@ export function pgConnection(client: PgClient): Connection & { detach(): void } 
 
 async function begin<Value>(client: PgClient, work: (tx: unknown) => Promise<Value>): Promise<Value> {
   await client.query('begin')
-  // The server says why it ends an idle session while nothing is asked of it; what is asked next only fails.
+  // The server says why it ends an idle session before the next request, which only fails.
   let reason: unknown
   const listen = (error: unknown): void => {
     if (isIdleEnd(error)) reason = error
@@ -130,7 +130,7 @@ async function finish<Value>(client: PgClient, work: (tx: unknown) => Promise<Va
     await client.query('rollback')
     throw error
   }
-  // The server answers the commit of an aborted transaction with a rollback, and drivers take that for success.
+  // The server answers the commit of an aborted transaction with a rollback, which drivers report as success.
   if (lastOf(await client.query('commit')).command === 'ROLLBACK') throw aborted()
   return value
 }

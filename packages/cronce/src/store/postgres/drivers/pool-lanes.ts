@@ -2,7 +2,7 @@ import { noConnection, translate } from '../errors.ts'
 import { type Connection, type Deadline, type Lanes, within } from './connection.ts'
 import { type PgClient, type PgClientClass, pgConnection } from './pg.ts'
 
-/** What we use of a `Pool` of `pg`. */
+/** The parts of a `pg` Pool that cronce uses. */
 export interface PgPool {
   readonly options: { readonly max?: unknown; readonly password?: unknown }
   readonly Client?: PgClientClass
@@ -28,7 +28,7 @@ export function isPgPool(target: unknown): target is PgPool {
   )
 }
 
-/** Connections of the user's own pool, which stays the user's: it is not closed here. */
+/** Connections of the user's own pool, which is not closed here. */
 export function poolLanes(pool: PgPool, name: string): Lanes {
   // A lost connection without an `error` listener ends the process. Idle clients report to the pool, so we listen there.
   listenOnce(pool)
@@ -75,7 +75,7 @@ async function connectIn(pool: PgPool, name: string, deadline: Deadline): Promis
       throw new Error(`no connection within ${deadline.timeoutMs} ms`)
     })
   } catch (error) {
-    // The words of pg-pool when its own patience ends; it has no code for it.
+    // The message of pg-pool when its timeout ends; it has no code.
     if (error instanceof Error && /^timeout exceeded when trying to connect/.test(error.message)) {
       throw noConnection(name, error.message)
     }

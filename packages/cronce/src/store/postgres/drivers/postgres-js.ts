@@ -6,19 +6,19 @@ import type { Driver } from './driver.ts'
 interface Rows extends ReadonlyArray<Readonly<Record<string, unknown>>> {}
 
 interface PendingQuery extends Promise<Rows | Rows[]> {
-  /** Of the session that it was sent on. */
+  /** The state of the session that it was sent on. */
   readonly state: { readonly pid: number | null } | null
   cancel(): void
 }
 
-/** An `sql` of postgres.js, of any version and typed in any way. */
+/** An `sql` of postgres.js, of any version and type. */
 export interface PostgresJsLike {
   readonly options: object
   unsafe(...args: never[]): unknown
   begin(...args: never[]): unknown
 }
 
-/** What we use of it. */
+/** The parts of it that cronce uses. */
 export interface Sql {
   readonly options: object
   unsafe(text: string, values?: readonly string[], options?: { prepare?: boolean }): PendingQuery
@@ -32,7 +32,7 @@ export function isPostgresJs(target: unknown): target is Sql {
   return typeof target === 'function' && 'unsafe' in target && 'begin' in target && 'options' in target
 }
 
-/** A connection of our own: one `sql` that has no other. */
+/** A dedicated connection: an `sql` with exactly one. */
 export async function connectPostgresJs(
   postgres: PostgresJs,
   target: string | Sql,
@@ -46,7 +46,7 @@ export async function connectPostgresJs(
     if (!isOpen) return
     isOpen = false
     for (const listener of lostListeners) listener()
-    // It would connect again by itself.
+    // Otherwise it would reconnect by itself.
     sql.end({ timeout: 0 }).catch(() => {})
   }
   const options = {
@@ -112,7 +112,7 @@ async function openSocket({ host, port, path }: SocketOptions): Promise<Socket> 
   for (const place of places) {
     try {
       const socket = await connected(connectSocket(place))
-      // What it asks certificates for.
+      // The host name that certificates are checked against.
       return Object.assign(socket, 'host' in place ? place : {})
     } catch (error) {
       failure = error
@@ -131,7 +131,9 @@ function connected(socket: Socket): Promise<Socket> {
   })
 }
 
-/** The user's own `sql`, which stays the user's. A statement that takes too long is cancelled; its connection can't be ended. */
+/**
+ * The user's own `sql`, which is not closed here. A statement that takes too long is cancelled; its connection can't be ended.
+ */
 export function postgresJsDriver(sql: Sql, name: string, connect: Connect | null, prepare: boolean): Driver {
   const run = async (pending: PendingQuery, leftMs: number, timeoutMs: number): Promise<Rows> => {
     try {
@@ -157,7 +159,7 @@ export function postgresJsDriver(sql: Sql, name: string, connect: Connect | null
   }
 }
 
-/** Several statements answer several results. */
+/** Several statements return several results. */
 function lastOf(rows: Rows | Rows[]): Rows {
   return Array.isArray(rows[0]) ? ((rows as Rows[]).at(-1) as Rows) : (rows as Rows)
 }

@@ -2,7 +2,7 @@ import { silent, translate } from '../errors.ts'
 import { type Connect, within } from './connection.ts'
 import type { Driver } from './driver.ts'
 
-/** Anything that runs a statement by itself. */
+/** Any object that runs a statement on its own. */
 export interface Queryable {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>
 }
@@ -11,7 +11,7 @@ export function isQueryable(target: unknown): target is Queryable {
   return typeof target === 'object' && target !== null && 'query' in target && typeof target.query === 'function'
 }
 
-/** Statements only: it may be one connection or many, and nothing is known of any. */
+/** Statements only: nothing is known about its connections. */
 export function queryableDriver(queryable: Queryable, name: string, connect: Connect | null): Driver {
   const run = async (text: string, values: readonly string[] | undefined, leftMs: number, timeoutMs: number) => {
     try {

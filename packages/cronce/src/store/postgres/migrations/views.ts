@@ -174,9 +174,9 @@ function openFires(schema: string): string {
 }
 
 /**
- * SQL for a text of ours as JSON that PostgreSQL can take apart. JavaScript's strings may contain what its texts can't: a zero
- * character, half a surrogate pair. JSON has them escaped; one in a whole history would make every question about it fail. An
- * even number of backslashes before means that the one seen here is not the beginning of an escape.
+ * SQL for a text of ours as JSON that PostgreSQL can parse. JavaScript strings may contain what its texts can't: a zero
+ * character, half a surrogate pair. JSON escapes them; one in a whole history would make every query about it fail. An even
+ * number of backslashes before it means that it is not the start of an escape.
  */
 function readable(column: string): string {
   return String.raw`(case when position('\u' in ${column}) = 0 then nullif(${column}, '')
@@ -187,12 +187,12 @@ function json(column: string, path: string): string {
   return `(${readable(column)} #> '{${path}}')`
 }
 
-/** JSON's null is SQL's. */
+/** JSON null becomes SQL null. */
 function text(column: string, path: string): string {
   return `(${readable(column)} #>> '{${path}}')`
 }
 
-/** JavaScript writes numbers beyond 1e21 as no integer can be read; ours are instants and counts. */
+/** JavaScript writes numbers beyond 1e21 in a form that is not an integer; ours are instants and counts. */
 function number(column: string, path: string): string {
   return `${text(column, path)}::bigint`
 }

@@ -1,10 +1,10 @@
 import { invalid } from '../errors.ts'
 
-/** Where a server is, as a URL says it. */
+/** The address of a server, from a URL. */
 export interface Address {
   readonly isCluster: boolean
   readonly isEncrypted: boolean
-  /** At least one; several of a cluster. Empty: a socket of the system. */
+  /** At least one; several for a cluster. Empty: a Unix socket. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[]
   readonly path: string | undefined
   readonly username: string | undefined

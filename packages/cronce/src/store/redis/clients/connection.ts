@@ -1,15 +1,15 @@
-/** One connection to one server, by whatever client. It is used until it is lost, and never opens itself again. */
+/** One connection to one server, with any client. It is used until it is lost, and never reopens itself. */
 export interface Connection {
   readonly isOpen: boolean
-  /** Written at once, behind all that were sent before; never written again. */
+  /** Written at once, after all earlier commands; never written again. */
   send(command: string, args: readonly string[]): Promise<unknown>
-  /** Where the server has it, `sharded`. From then on nothing else can be sent. */
+  /** `sharded`, if the server supports it. From then on nothing else can be sent. */
   subscribe(kind: PubSub, channel: string): Promise<void>
   unsubscribe(kind: PubSub, channel: string): Promise<void>
   onMessage(listener: (channel: string, payload: string) => void): void
-  /** Called once, when it is over, for whatever reason. */
+  /** Called once when the connection has ended, for any reason. */
   onLost(listener: () => void): void
-  /** At once, also if the other end does not answer. */
+  /** At once, even if the other end does not answer. */
   destroy(): void
 }
 
@@ -21,21 +21,21 @@ export interface ConnectLimits {
   readonly signal: AbortSignal
 }
 
-/** How to open connections that are ours alone. They don't keep a process from ending. */
+/** How to open dedicated connections. They don't keep the process alive. */
 export interface Connector {
   readonly isCluster: boolean
-  /** Before the first connection, once: takes as long as it takes, which on a busy machine is longer than any call may. */
+  /** Before the first connection, once: may take longer than any call is allowed to. */
   readonly load?: () => Promise<unknown>
-  /** To the server that has this slot, where that makes a difference. Fails with the client's own error. */
+  /** To the server that has this slot, where that matters. Fails with the client's own error. */
   connect(slot: number, limits: ConnectLimits): Promise<Connection>
 }
 
-/** Our connections notice after about 15 s that the other end is gone: this, and ten probes of a second each. */
+/** Our connections notice after about 15 s that the other end is gone: this time, and ten probes of a second each. */
 export const KEEP_ALIVE_MS = 5_000
 
 /**
- * What `opening` comes to, unless it takes too long or is no longer needed: then `destroy` ends it. Whatever it does later
- * is ignored.
+ * The result of `opening`, unless it takes too long or is no longer needed: then `destroy` ends it, and a later result is
+ * ignored.
  */
 export async function opened<Value>(
   opening: Promise<Value>,
@@ -44,7 +44,7 @@ export async function opened<Value>(
 ): Promise<Value> {
   const over = Promise.withResolvers<never>()
   const giveUp = (): void => over.reject(new Error('it was closed'))
-  // After a blocked event loop the answer may lie there unread: it is read before this is decided.
+  // After a blocked event loop the answer may have arrived unread: read it before deciding.
   const timer = setTimeout(() => {
     setImmediate(() => over.reject(new Error(`no connection within ${timeoutMs} ms`)))
   }, timeoutMs)

@@ -15,15 +15,15 @@ import {
 } from './node-redis.ts'
 
 /**
- * A `Redis` or `Cluster` of ioredis, or what `createClient` or `createCluster` of node-redis make. Connected or not. This is what
- * they have in common, whatever their versions and settings; which one it is shows when it is used.
+ * A `Redis` or `Cluster` of ioredis, or the result of `createClient` or `createCluster` of node-redis. Connected or not. This is
+ * what they have in common in all versions; which one it is shows in use.
  */
 export interface Client {
   readonly duplicate: (...args: never[]) => unknown
   readonly sendCommand: (...args: never[]) => unknown
 }
 
-/** Connections like those of a client that the user has. It is left alone itself. */
+/** Dedicated connections with the settings of the user's client, which is not used itself. */
 export function connectorLike(client: Client): Connector {
   if (isIoredisCluster(client)) return ioredisClusterConnector(client)
   if (isIoredis(client)) return ioredisConnector(client)

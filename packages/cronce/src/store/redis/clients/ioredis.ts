@@ -7,7 +7,7 @@ import {
   type PubSub,
 } from './connection.ts'
 
-/** A `Redis` of ioredis, as far as we know it. */
+/** The parts of a `Redis` of ioredis that cronce uses. */
 export interface IoredisClient {
   readonly status: string
   readonly options: IoredisOptions
@@ -37,7 +37,7 @@ export interface IoredisOptions {
   readonly path?: string | undefined
   readonly db?: number | undefined
   readonly connectionName?: string | null | undefined
-  /** Of the primary, with sentinels. */
+  /** Name of the primary, with sentinels. */
   readonly name?: string | null | undefined
 }
 
@@ -55,7 +55,7 @@ export interface IoredisCluster {
   on(event: string, listener: (...args: never[]) => void): unknown
 }
 
-/** Whatever the user's client does for its user, ours must not do behind our back. */
+/** Features that the user's client has for its user, and ours must not have. */
 const OURS = {
   lazyConnect: true,
   retryStrategy: null,
@@ -91,8 +91,8 @@ export function ioredisConnector(client: IoredisClient): Connector {
 }
 
 /**
- * All that a namespace has is in one slot, and so on one server: the client for clusters only tells us which. Commands that it
- * sends itself are sent again when a connection is lost, which is not for us.
+ * All keys of a namespace are in one slot, and so on one server: the cluster client only tells us which. Its own commands are
+ * sent again when a connection is lost, which cronce must avoid.
  */
 export function ioredisClusterConnector(cluster: IoredisCluster): Connector {
   return {
@@ -128,7 +128,7 @@ export function ioredisClusterConnector(cluster: IoredisCluster): Connector {
   }
 }
 
-/** Also those that it has found meanwhile: the first ones may be long gone. */
+/** Also nodes that it has discovered since: the first ones may be gone. */
 function startupNodesOf(cluster: IoredisCluster): readonly unknown[] {
   const found = cluster.nodes('all').map(({ options: { host, port } }) => ({ host, port }))
   return [...(cluster.startupNodes ?? []), ...found]
@@ -146,7 +146,7 @@ async function connectLike(model: IoredisClient, limits: ConnectLimits): Promise
   } catch (error) {
     throw connection.firstError ?? error
   }
-  // It calls itself ready even if it could not select its database.
+  // It reports ready even if it could not select its database.
   if (connection.firstError !== undefined) {
     connection.destroy()
     throw connection.firstError
@@ -163,7 +163,7 @@ class IoredisConnection implements Connection {
 
   constructor(client: IoredisClient) {
     this.#client = client
-    // ioredis writes an error without a listener to the console.
+    // ioredis prints an error without a listener to the console.
     client.on('error', (error: unknown) => {
       this.firstError ??= error
       // It may have lost count of its answers.
@@ -172,7 +172,7 @@ class IoredisConnection implements Connection {
     client.on('end', () => {
       this.#isOver = true
     })
-    // The slot of a channel has gone to another server.
+    // The slot of a channel has moved to another server.
     client.on('moved', () => this.destroy())
   }
 
@@ -186,7 +186,7 @@ class IoredisConnection implements Connection {
     return this.#client.call(command, args)
   }
 
-  /** What is sent in one go is written in one go. */
+  /** Commands that are sent together are written together. */
   #cork(): void {
     const { stream } = this.#client
     if (stream?.cork === undefined) return
@@ -218,7 +218,7 @@ class IoredisConnection implements Connection {
   destroy(): void {
     if (this.#isOver) return
     this.#isOver = true
-    // By itself it waits for the other end, for seconds.
+    // By default it waits for the other end, for seconds.
     this.#client.disconnect()
     this.#client.stream?.destroy?.()
   }

@@ -7,14 +7,14 @@ const LONGEST_PAUSE_MS = 2_000
 const SHORTEST_TRY_MS = 1_000
 
 /**
- * How long to wait before the next try: at first little, then about a tenth of the time that the server has been away, so that
- * a restart is over when it is over, and an outage costs little. Never the same for all.
+ * Pause before the next attempt: short at first, then about a tenth of the time that the server has been away, so that a restart
+ * is noticed quickly and an outage costs little. Random, so that instances differ.
  */
 export function pauseAfter(awayMs: number): number {
   return Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS + awayMs / 10) * (0.5 + Math.random() / 2)
 }
 
-/** Ends early when no call waits any more, and keeps no process from ending. */
+/** Ends early when no call waits any more, and does not keep the process alive. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -29,7 +29,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 export interface LaneOptions {
-  /** Of the server, for messages. */
+  /** Name of the server, for messages. */
   readonly name: string
   readonly connect: (limits: ConnectLimits) => Promise<Connection>
   readonly timeoutMs: number
@@ -58,17 +58,17 @@ export class Lane {
     return this.#ending.signal.aborted
   }
 
-  /** What there is right now. */
+  /** The current connection. */
   get open(): Wire | null {
     return this.#wire?.connection.isOpen ? this.#wire : null
   }
 
-  /** One that is open, by the monotonic clock before `endsAt`. What it fails with says that nothing was sent. */
+  /** An open connection, before `endsAt` by the monotonic clock. Its error says that nothing was sent. */
   opened(endsAt: number): Promise<Wire> {
     const { name, timeoutMs } = this.#options
     if (this.isClosed) return Promise.reject(closed(name, true))
     return new Promise((resolve, reject) => {
-      // It keeps the process from ending while a call waits.
+      // It keeps the process alive while a call waits.
       const timer = setTimeout(
         // After a blocked event loop there may be one whose event is still pending.
         () => setImmediate(() => waiter.reject(unreachable(name, this.#lastError, timeoutMs))),
@@ -93,7 +93,7 @@ export class Lane {
     })
   }
 
-  /** The server is not the one that we want: the next call looks for another. False: it was done already. */
+  /** The server is not the wanted one: the next call looks for another. False: it was dropped already. */
   retire(wire: Wire): boolean {
     wire.retire()
     if (this.#wire !== wire) return false
@@ -108,7 +108,7 @@ export class Lane {
     this.#wire = null
   }
 
-  /** Until it works, or no call waits for it any more. */
+  /** Repeats until it works, or no call waits any more. */
   async #tryToOpen(): Promise<void> {
     this.#isOpening = true
     while (this.#waiters.size > 0) {
@@ -131,7 +131,7 @@ export class Lane {
 
   async #connect(): Promise<Connection> {
     const { timeoutMs } = this.#options
-    // A call has time for two, if it has time at all.
+    // A call has time for two attempts, if it has time at all.
     const limits = {
       timeoutMs: Math.max(timeoutMs / 2, Math.min(timeoutMs, SHORTEST_TRY_MS)),
       signal: this.#ending.signal,
@@ -145,24 +145,24 @@ export class Lane {
 }
 
 /**
- * A server that is full, starts or is paused lets clients connect, and tells them later, or not at all. Now it is sure that
+ * A server that is full, starting or paused lets clients connect, and tells them later, or not at all. Here it is certain that
  * nothing of ours was sent.
  */
 export async function greet(connection: Connection, limits: ConnectLimits): Promise<void> {
   try {
     await within(connection.send('ping', []), limits.timeoutMs, () => new Error('no answer to the first command'))
   } catch (error) {
-    // One who may not ask has got an answer.
+    // An error about missing rights is an answer.
     if (replyCodeOf(error) === 'NOPERM') return
     connection.destroy()
     throw error
   }
 }
 
-/** What `promise` comes to, or a rejection with what `late` makes, when it takes longer. */
+/** The result of `promise`, or a rejection with the error of `late` when it takes longer. */
 export function within<Value>(promise: Promise<Value>, ms: number, late: () => Error): Promise<Value> {
   return new Promise((resolve, reject) => {
-    // After a blocked event loop the answer may lie there unread: it is read before this is decided.
+    // After a blocked event loop the answer may have arrived unread: read it before deciding.
     const timer = setTimeout(() => {
       immediate = setImmediate(() => reject(late()))
     }, ms)

@@ -10,7 +10,7 @@ import {
   nodeRedisConnector,
 } from './node-redis.ts'
 
-/** How to connect to this address, by whichever client is installed. */
+/** How to connect to this address, with the installed client. */
 export function connectorFor(address: Address): Connector {
   let loaded: Promise<Connector> | undefined
   const load = (): Promise<Connector> => {
@@ -39,7 +39,7 @@ interface IoredisClass {
   readonly Cluster: new (nodes: readonly object[], options: object) => IoredisCluster
 }
 
-/** What is made here never connects: it only says how to. */
+/** The object that is created here never connects: it only provides the settings. */
 function withIoredis(Redis: IoredisClass, address: Address): Connector {
   const { username, password, isEncrypted, database: db, path } = address
   const options = { username, password, lazyConnect: true, ...(isEncrypted && { tls: {} }) }

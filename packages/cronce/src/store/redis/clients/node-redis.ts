@@ -7,7 +7,7 @@ import {
   type PubSub,
 } from './connection.ts'
 
-/** What `createClient` of node-redis makes, as far as we know it. */
+/** The parts of the result of `createClient` of node-redis that cronce uses. */
 export interface NodeRedisClient {
   readonly isOpen: boolean
   readonly isReady: boolean
@@ -38,7 +38,7 @@ export interface NodeRedisOptions {
     | undefined
 }
 
-/** What `createCluster` of node-redis makes. */
+/** The result of `createCluster` of node-redis. */
 export interface NodeRedisCluster {
   /** For each slot its servers. */
   readonly slots: readonly ({ readonly master: NodeRedisNode } | undefined)[]
@@ -55,7 +55,7 @@ export interface NodeRedisNode {
 
 type Listener = (message: string, channel: string) => void
 
-/** Whatever the user's client does for its user, ours must not do behind our back. */
+/** Features that the user's client has for its user, and ours must not have. */
 const OURS = {
   RESP: 2,
   commandOptions: { timeout: undefined, typeMapping: undefined },
@@ -74,7 +74,7 @@ export function nodeRedisConnector(client: NodeRedisClient): Connector {
   return { isCluster: false, connect: (_slot, limits) => connectLike(client, limits) }
 }
 
-/** As with ioredis: the client for clusters tells us which server has the slot, and nothing else is sent by it. */
+/** As with ioredis: the cluster client tells which server has the slot, and sends nothing else. */
 export function nodeRedisClusterConnector(cluster: NodeRedisCluster): Connector {
   return {
     isCluster: true,
@@ -134,7 +134,7 @@ class NodeRedisConnection implements Connection {
   readonly #client: NodeRedisClient
   readonly #messages: ((channel: string, payload: string) => void)[] = []
   readonly #lost: (() => void)[] = []
-  /** The same for all, so that a channel subscribed to twice is heard once. */
+  /** The same for all, so that a channel subscribed to twice delivers once. */
   readonly #hear: Listener = (payload, channel) => {
     for (const listener of this.#messages) listener(channel, payload)
   }
@@ -149,7 +149,7 @@ class NodeRedisConnection implements Connection {
       this.destroy()
     })
     client.on('end', () => this.destroy())
-    // The slot of a channel has gone to another server.
+    // The slot of a channel has moved to another server.
     client.on('sharded-channel-moved', () => this.destroy())
   }
 
@@ -181,17 +181,17 @@ class NodeRedisConnection implements Connection {
   destroy(): void {
     if (this.#isOver) return
     this.#isOver = true
-    // It is about to tell those who wait what went wrong, if something did.
+    // It is about to reject the waiting calls, if something failed.
     process.nextTick(() => tryTo(() => this.#client.destroy()))
     for (const listener of this.#lost) listener()
   }
 }
 
-/** Some versions throw when it is over already. */
+/** Some versions throw if it has already ended. */
 function tryTo(end: () => void): void {
   try {
     end()
   } catch {
-    // Then it is.
+    // Then it has ended.
   }
 }

@@ -8,17 +8,17 @@ type Change = 'lost' | 'back'
 type Listener = (payload: string) => void
 
 export interface SessionOptions {
-  /** Of the server, for messages. */
+  /** Name of the server, for messages. */
   readonly name: string
   readonly isCluster: boolean
   readonly timeoutMs: number
   readonly slotOf: (channel: string) => number
   readonly connect: (slot: number, limits: ConnectLimits) => Promise<Connection>
-  /** By the connection for commands, to the server that has this key. */
+  /** Through the connection for commands, to the server that has this key. */
   readonly command: (key: string, args: readonly [string, ...string[]]) => Promise<unknown>
 }
 
-/** See `Session`. It never keeps a process from ending. */
+/** See `Session`. It never keeps the process alive. */
 export class OwnSession implements Session {
   readonly #options: SessionOptions
   /** By slot: one, except in a cluster where callers listen to channels of several. */
@@ -55,7 +55,7 @@ export class OwnSession implements Session {
 
   async listeners(channels: readonly string[]): Promise<readonly number[]> {
     const { isCluster, command, slotOf } = this.#options
-    // Each server of a cluster counts its own connections only, and any of them will do to listen.
+    // Each server of a cluster counts only its own connections, and any of them may be used to listen.
     if (isCluster && this.#kind === 'plain') return channels.map(() => -1)
     const counts = new Map<string, number>()
     const bySlot = Map.groupBy(channels, slotOf)
@@ -69,7 +69,7 @@ export class OwnSession implements Session {
     return channels.map((channel) => counts.get(channel) ?? 0)
   }
 
-  /** The server is not the one that we want: look for another. */
+  /** The server is not the wanted one: look for another. */
   reset(): void {
     for (const line of this.#lines.values()) line.reset()
   }
@@ -100,7 +100,7 @@ export class OwnSession implements Session {
   }
 }
 
-/** Whether this server has channels that stay on the server of their key. Redis has them since 7.0. */
+/** Whether this server has sharded channels, which stay on the server of their key. Redis has them since 7.0. */
 export async function pubSubOf(ask: (args: readonly [string, ...string[]]) => Promise<unknown>): Promise<PubSub> {
   try {
     const known = (await ask(['command', 'INFO', 'ssubscribe'])) as readonly unknown[]
@@ -125,7 +125,7 @@ class Line {
   readonly #channels = new Map<string, Set<Listener>>()
   readonly #ending = new AbortController()
   readonly #tried = Promise.withResolvers<void>()
-  /** Of the connection that there is. */
+  /** Channels of the current connection. */
   #subscribed = new Set<string>()
   #kind: PubSub = 'plain'
   #connection: Connection | null = null
@@ -178,7 +178,7 @@ class Line {
         this.#connection = null
         if (!signal.aborted) this.#options.onChange('lost')
       } catch {
-        // Whatever it was: what is due and beats do until it works.
+        // Any failure: due times and heartbeats are enough until it works.
       }
       this.#tried.resolve()
       awaySince ??= performance.now()
@@ -213,8 +213,8 @@ class Line {
   }
 
   /**
-   * Subscribe to the channels that have a listener, and to no others. One after the other: a client that is asked for a channel
-   * while it is about to leave it takes itself to be there.
+   * Subscribe to exactly the channels that have a listener. One after the other: a client that is asked for a channel while it
+   * unsubscribes from it assumes that it is subscribed.
    */
   #reconcile(connection: Connection): Promise<void> {
     const turn = this.#last.then(() => this.#subscribe(connection))
@@ -246,18 +246,18 @@ class Line {
   }
 }
 
-/** Connections don't keep a process from ending, but waiting for the first one does: the process may have nothing else to do. */
+/** Connections don't keep the process alive, but waiting for the first one does: the process may have nothing else to do. */
 async function keepingProcess(promise: Promise<void>): Promise<void> {
   const timer = setInterval(() => {}, 60_000)
   await promise
   clearInterval(timer)
 }
 
-/** Nothing that a listener throws may end the session, or the process. */
+/** An error of a listener must not end the session, or the process. */
 function call(listener: () => void): void {
   try {
     listener()
   } catch {
-    // It has been told all the same.
+    // The listener was called nevertheless.
   }
 }

@@ -2,12 +2,12 @@ import type { Script, WaitOptions } from '../link.ts'
 import type { Connection } from './connection.ts'
 
 interface Load {
-  /** How many commands had been sent before it. */
+  /** Number of commands sent before it. */
   readonly after: number
   readonly done: Promise<unknown>
 }
 
-/** A connection for commands, and what is on its way on it. */
+/** A connection for commands, and its commands in flight. */
 export class Wire {
   readonly connection: Connection
   readonly #loads = new Map<string, Load>()
@@ -21,7 +21,7 @@ export class Wire {
     this.connection = connection
   }
 
-  /** How many commands have been sent so far. */
+  /** Number of commands sent so far. */
   get sent(): number {
     return this.#sent
   }
@@ -41,15 +41,15 @@ export class Wire {
     if (this.#isRetired && this.#inFlight === 0) this.connection.destroy()
   }
 
-  /** No new call uses it. What is on its way still gets its answer. */
+  /** No new call uses it. Commands in flight still get their answers. */
   retire(): void {
     this.#isRetired = true
     if (this.#inFlight === 0) this.connection.destroy()
   }
 
   /**
-   * The server did not know this script when it came to our command of this number. Answers come in order: commands that were sent
-   * before the script was loaded only has to try again.
+   * The server did not know this script at our command of this number. Answers come in order: commands that were sent before the
+   * script was loaded only have to be repeated.
    */
   load(script: Script, number: number): Promise<unknown> {
     const known = this.#loads.get(script.sha)
@@ -60,8 +60,8 @@ export class Wire {
   }
 
   /**
-   * How many replicas have all that was sent so far. One wait is on its way at a time, and the next is for all who came
-   * meanwhile: the server does nothing else on this connection while it waits.
+   * How many replicas have everything that was sent so far. One wait is in flight at a time, and the next serves all callers that
+   * came meanwhile: the server does nothing else on this connection while it waits.
    */
   acknowledged(wait: WaitOptions): Promise<number> {
     if (this.#acknowledging === null) return this.#acknowledge(wait)
