@@ -100,7 +100,14 @@ async function runSome(from: number, index: number, jobs: number, tally: Tally):
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-  for await (const text of createInterface({ input: child.stdout })) addTally(tally, JSON.parse(text))
+  for await (const text of createInterface({ input: child.stdout })) {
+    const known = tally.violations.length
+    addTally(tally, JSON.parse(text))
+    // At once: a long run may be cut off before it prints its results.
+    for (const { seed, name, message } of tally.violations.slice(known)) {
+      process.stderr.write(`\nseed ${seed}: ${name}: ${message}\n`)
+    }
+  }
   const code = await ended
   if (code !== 0) throw new Error(`A process with seeds from ${args[0]} ended with ${code}.`)
 }
