@@ -1,0 +1,2 @@
+export type { AlertChannel, AlertFilter, AlertsOptions, SendAlert } from './watch/channel.ts'
+export type { AlertMessage } from './watch/message.ts'

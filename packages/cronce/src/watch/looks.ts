@@ -1,0 +1,183 @@
+import { viewSchedule } from '../client/make-view.ts'
+import { isRunByCaller, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
+import type { InstanceRecord } from '../model/instance.ts'
+import type { FireEnd, ListedRecord } from '../model/record.ts'
+import type { Instant, ScheduleState } from '../model/schedule.ts'
+import type { Store } from '../store/store.ts'
+import { type Judgement, judgeSchedule } from './judge.ts'
+import type { Thresholds } from './thresholds.ts'
+
+/** Schedules that one look reads: a bound for what it costs, however many there are. */
+const PAGE = 500
+const ENDS = 1_000
+/** Schedules of which the history is read in one call, and how much of it. */
+const SUSPECTS = 100
+const HISTORY = 50
+const NO_BUCKETS = '0'.repeat(256)
+
+export interface LookParts {
+  readonly store: Pick<Store, 'load' | 'due' | 'listSchedules' | 'listEnds' | 'listLatest'>
+  readonly instances: () => readonly InstanceRecord[]
+  /** Whether a schedule is this app's to watch. */
+  readonly isOwn: (state: ScheduleState) => boolean
+  readonly thresholdsOf: (job: string) => Thresholds
+  readonly judged: (judgement: Judgement, now: Instant) => void
+  readonly gone: (schedule: string) => void
+  /** Schedules that have a problem: whatever ends may resolve it. */
+  readonly troubled: () => readonly string[]
+}
+
+/** Looks at the schedules of an app: each look is one call to the store that reads a bounded number of rows. */
+export class ScheduleLooks {
+  readonly #parts: LookParts
+  /** Where the next page begins; `null`: at the first schedule. */
+  #after: string | null = null
+  /** Where the list of ends goes on; `null`: from now on. */
+  #ends: string | null = null
+  /** All schedules fit on one page, so every page shows what is overdue. */
+  #isSmall = true
+  #passes = 0
+  /** Schedules whose history is needed, with what ended. */
+  readonly #suspects = new Map<string, ListedRecord[]>()
+  /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
+  readonly #explained = new Map<string, number>()
+
+  constructor(parts: LookParts) {
+    this.#parts = parts
+  }
+
+  /** Whether every schedule has been looked at. */
+  get isComplete(): boolean {
+    return this.#passes > 0
+  }
+
+  get hasSuspects(): boolean {
+    return this.#suspects.size > 0
+  }
+
+  /** What to look at in turn while nothing is wrong: one of them a minute. */
+  get rotation(): readonly (() => Promise<void>)[] {
+    const all = [() => this.lookAtPage(), () => this.lookAtEnds()]
+    return this.#isSmall ? all : [...all, () => this.lookAtDue()]
+  }
+
+  async lookAtPage(): Promise<void> {
+    const query = { after: this.#after, limit: PAGE }
+    const { items, next, now } = await this.#parts.store.listSchedules(query)
+    if (this.#after === null) this.#isSmall = next === null
+    this.#after = next
+    if (next === null) this.#passes++
+    this.#judge(items, now)
+  }
+
+  /** What has been due for longest. A fleet that is well answers with nothing. */
+  async lookAtDue(): Promise<void> {
+    const names = new Set(
+      this.#parts.instances().flatMap(({ jobs }) => jobs.filter((job) => !job.startsWith(RESERVED_PREFIX))),
+    )
+    const jobs = [...names].map((job) => ({ job, buckets: NO_BUCKETS }))
+    if (jobs.length === 0) return
+    const { schedules, now } = await this.#parts.store.due({ jobs, patienceMs: 60_000, limit: PAGE })
+    this.#judge(schedules, now)
+  }
+
+  /** What ended since the last time. */
+  async lookAtEnds(): Promise<void> {
+    const { items, next } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
+    this.#ends = next
+    const troubled = new Set(this.#parts.troubled())
+    for (const item of items) {
+      if (troubled.has(item.schedule) || this.#isTelling(item)) this.suspect(item.schedule, item)
+    }
+  }
+
+  /** Whether an end may be a problem of `slow`, `late`, `missed` or `failing`. */
+  #isTelling(item: ListedRecord): boolean {
+    if (item.job.startsWith(RESERVED_PREFIX) || item.ending === null) return false
+    if (item.ending.outcome !== 'succeeded' || item.run === null) return true
+    const longestMs = Math.max(item.endedAt! - item.run.startedAt, item.run.startedAt - item.readyAt)
+    return longestMs >= (this.#explained.get(item.schedule) ?? this.#longMs(item.job))
+  }
+
+  /** Shorter than this nothing is slow or late: most ends need no second look. */
+  #longMs(job: string): number {
+    const { slow, late } = this.#parts.thresholdsOf(job)
+    return Math.min(slow === false ? Infinity : slow.atLeastMs, late === false ? Infinity : late.atLeastMs)
+  }
+
+  /** Have a schedule looked at closely. */
+  suspect(schedule: string, end?: ListedRecord): void {
+    const ends = this.#suspects.get(schedule) ?? []
+    if (end !== undefined) ends.push(end)
+    this.#suspects.set(schedule, ends)
+  }
+
+  /** Reads the state and the history of those. */
+  async lookAtSuspects(): Promise<void> {
+    const batch = [...this.#suspects].slice(0, SUSPECTS)
+    if (batch.length === 0) return
+    const ids = batch.map(([id]) => id)
+    const { store } = this.#parts
+    const [{ schedules, now }, { fires }] = await Promise.all([
+      store.load(ids),
+      store.listLatest({ schedules: ids, limit: HISTORY }),
+    ])
+    for (const [id, ends] of batch) {
+      this.#suspects.delete(id)
+      const state = schedules.find((each) => each.id === id)
+      if (state === undefined) this.#parts.gone(id)
+      else
+        this.#judgeClosely(
+          state,
+          ends,
+          fires.filter(({ schedule }) => schedule === id),
+          now,
+        )
+    }
+  }
+
+  #judgeClosely(state: ScheduleState, ends: readonly ListedRecord[], history: readonly FireEnd[], now: Instant): void {
+    if (!this.#isWatched(state)) return
+    const judgement = this.#judgementOf(state, now, ends, history)
+    const isUsual = !judgement.problems.some(({ rule }) => rule === 'slow' || rule === 'late')
+    if (isUsual) this.#explain(state, ends)
+    this.#parts.judged(judgement, now)
+  }
+
+  #explain({ id, definition }: ScheduleState, ends: readonly ListedRecord[]): void {
+    const times = ends.flatMap(({ run, endedAt, readyAt }) =>
+      run === null || endedAt === null ? [] : [endedAt - run.startedAt, run.startedAt - readyAt],
+    )
+    const longestMs = Math.max(...times)
+    if (!(longestMs >= this.#longMs(definition.job))) return
+    if (this.#explained.size >= MOST_EXPLAINED) this.#explained.clear()
+    this.#explained.set(id, longestMs * 1.5)
+  }
+
+  #judge(states: readonly ScheduleState[], now: Instant): void {
+    for (const state of states) {
+      if (!this.#isWatched(state)) continue
+      const judgement = this.#judgementOf(state, now, null, null)
+      this.#parts.judged(judgement, now)
+      if (judgement.isSuspect) this.suspect(state.id)
+    }
+  }
+
+  #judgementOf(
+    state: ScheduleState,
+    now: Instant,
+    ends: readonly ListedRecord[] | null,
+    history: readonly FireEnd[] | null,
+  ): Judgement {
+    const facts = { now, schedule: viewSchedule(state), ends, history, instances: this.#parts.instances() }
+    return judgeSchedule(facts, this.#parts.thresholdsOf(state.definition.job))
+  }
+
+  #isWatched(state: ScheduleState): boolean {
+    const { job } = state.definition
+    return !job.startsWith(RESERVED_PREFIX) && !isRunByCaller(job) && this.#parts.isOwn(state)
+  }
+}
+
+/** Then all are forgotten: each costs a look at its history once more. */
+const MOST_EXPLAINED = 10_000
