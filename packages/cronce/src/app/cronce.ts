@@ -109,6 +109,10 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const watch = appWatch({ core, lifecycle, keys, client: clientParts })
   const elections = makeElections(exclusiveParts, logger, () => lifecycle.engine !== null && lifecycle.isStarted)
 
+  const onStarted = (): void => {
+    elections.begin()
+    watch.begin()
+  }
   const app: Cronce<Tx> = {
     ...client,
     ...makeLocks(exclusiveParts),
@@ -133,17 +137,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       demandFunction(`The listener of ${type}`, listener, `app.on('${type}', (event) => { … })`)
       return events.on(type, listener)
     },
-    start: (startOptions) =>
-      lifecycle.start(
-        {
-          stop: () => app.stop(),
-          onStarted() {
-            elections.begin()
-            watch.begin()
-          },
-        },
-        startOptions,
-      ),
+    start: (startOptions) => lifecycle.start({ stop: () => app.stop(), onStarted }, startOptions),
     stop() {
       watch.end()
       return lifecycle.stop()

@@ -9,7 +9,7 @@ import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
 import type { AlertsOptions } from '../watch/channel.ts'
 import { type ReadAlerts, readAlerts, readWatch } from '../watch/read-watch.ts'
-import type { Thresholds } from '../watch/thresholds.ts'
+import type { Thresholds } from '../watch/rules/thresholds.ts'
 import type { WatchOptions } from '../watch/watch-options.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 

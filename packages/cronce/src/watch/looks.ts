@@ -4,24 +4,28 @@ import type { InstanceRecord } from '../model/instance.ts'
 import type { FireEnd, ListedRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import type { Store } from '../store/store.ts'
-import { type Judgement, judgeSchedule } from './judge.ts'
-import type { Thresholds } from './thresholds.ts'
+import { type Judgement, judgeSchedule } from './rules/judge.ts'
+import type { Thresholds } from './rules/thresholds.ts'
 
 /** Schedules that one look reads: a bound for what it costs, however many there are. */
 const PAGE = 500
+const MOST_PAGES = 10
 const ENDS = 1_000
 /** Schedules of which the history is read in one call, and how much of it. */
 const SUSPECTS = 100
 const HISTORY = 50
+const LOOKED_BACK_MS = 15 * 60_000
 const NO_BUCKETS = '0'.repeat(256)
 
 export interface LookParts {
-  readonly store: Pick<Store, 'load' | 'due' | 'listSchedules' | 'listEnds' | 'listLatest'>
+  readonly store: Pick<Store, 'load' | 'due' | 'listSchedules' | 'listRecords' | 'listEnds' | 'listLatest'>
+  readonly now: () => Instant
   readonly instances: () => readonly InstanceRecord[]
   /** Whether a schedule is this app's to watch. */
   readonly isOwn: (state: ScheduleState) => boolean
   readonly thresholdsOf: (job: string) => Thresholds
   readonly judged: (judgement: Judgement, now: Instant) => void
+  /** It does not exist any more, or another app watches it. */
   readonly gone: (schedule: string) => void
   /** Schedules that have a problem: whatever ends may resolve it. */
   readonly troubled: () => readonly string[]
@@ -37,6 +41,7 @@ export class ScheduleLooks {
   /** All schedules fit on one page, so every page shows what is overdue. */
   #isSmall = true
   #passes = 0
+  #hasLookedBack = false
   /** Schedules whose history is needed, with what ended. */
   readonly #suspects = new Map<string, ListedRecord[]>()
   /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
@@ -57,17 +62,22 @@ export class ScheduleLooks {
 
   /** What to look at in turn while nothing is wrong: one of them a minute. */
   get rotation(): readonly (() => Promise<void>)[] {
-    const all = [() => this.lookAtPage(), () => this.lookAtEnds()]
-    return this.#isSmall ? all : [...all, () => this.lookAtDue()]
+    const all = [() => this.lookAtEnds(), () => this.lookAtPage()]
+    if (!this.#hasLookedBack) all.push(() => this.lookBack())
+    if (!this.#isSmall) all.push(() => this.lookAtDue())
+    return all
   }
 
+  /** One page; and the next ones, too, as long as something is wrong: what has one cause is one message. */
   async lookAtPage(): Promise<void> {
-    const query = { after: this.#after, limit: PAGE }
-    const { items, next, now } = await this.#parts.store.listSchedules(query)
-    if (this.#after === null) this.#isSmall = next === null
-    this.#after = next
-    if (next === null) this.#passes++
-    this.#judge(items, now)
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const query = { after: this.#after, limit: PAGE }
+      const { items, next, now } = await this.#parts.store.listSchedules(query)
+      if (this.#after === null) this.#isSmall = next === null
+      this.#after = next
+      if (next === null) this.#passes++
+      if (!this.#judge(items, now) || next === null) return
+    }
   }
 
   /** What has been due for longest. A fleet that is well answers with nothing. */
@@ -89,6 +99,15 @@ export class ScheduleLooks {
     for (const item of items) {
       if (troubled.has(item.schedule) || this.#isTelling(item)) this.suspect(item.schedule, item)
     }
+  }
+
+  /** What was missed before the first look at ends: when a whole fleet comes back, it is recorded before anything watches. */
+  async lookBack(): Promise<void> {
+    const since = this.#parts.now() - LOOKED_BACK_MS
+    const query = { view: 'fires', outcome: 'missed', from: since, after: null, limit: SUSPECTS } as const
+    const { items } = await this.#parts.store.listRecords(query)
+    this.#hasLookedBack = true
+    for (const item of items) if (item.endedAt !== null && item.endedAt >= since) this.suspect(item.schedule, item)
   }
 
   /** Whether an end may be a problem of `slow`, `late`, `missed` or `failing`. */
@@ -137,7 +156,10 @@ export class ScheduleLooks {
   }
 
   #judgeClosely(state: ScheduleState, ends: readonly ListedRecord[], history: readonly FireEnd[], now: Instant): void {
-    if (!this.#isWatched(state)) return
+    if (!this.#isWatched(state)) {
+      this.#parts.gone(state.id)
+      return
+    }
     const judgement = this.#judgementOf(state, now, ends, history)
     const isUsual = !judgement.problems.some(({ rule }) => rule === 'slow' || rule === 'late')
     if (isUsual) this.#explain(state, ends)
@@ -154,13 +176,17 @@ export class ScheduleLooks {
     this.#explained.set(id, longestMs * 1.5)
   }
 
-  #judge(states: readonly ScheduleState[], now: Instant): void {
+  /** Whether anything is wrong. */
+  #judge(states: readonly ScheduleState[], now: Instant): boolean {
+    let isWrong = false
     for (const state of states) {
       if (!this.#isWatched(state)) continue
       const judgement = this.#judgementOf(state, now, null, null)
       this.#parts.judged(judgement, now)
       if (judgement.isSuspect) this.suspect(state.id)
+      isWrong ||= judgement.problems.length > 0
     }
+    return isWrong
   }
 
   #judgementOf(

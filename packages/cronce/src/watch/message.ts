@@ -1,6 +1,6 @@
 import type { AlertSubject, Message, MessageKind, Rule, Severity } from '../model/alert.ts'
 import { counted, shellWord } from '../words.ts'
-import { roughly } from './figures.ts'
+import { roughly } from './rules/figures.ts'
 
 /** What a channel is given to send. Instants are epoch milliseconds. */
 export interface AlertMessage {

@@ -13,7 +13,7 @@ import {
 import type { Rule } from '../model/alert.ts'
 import type { AlertChannel, AlertsOptions, SendAlert } from './channel.ts'
 import type { AlertTimes } from './reconcile.ts'
-import { THRESHOLDS, type Thresholds } from './thresholds.ts'
+import { THRESHOLDS, type Thresholds } from './rules/thresholds.ts'
 
 /** One value that an option of a rule sets. */
 interface Setting extends Bounds {

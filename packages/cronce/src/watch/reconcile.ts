@@ -10,7 +10,7 @@ import {
   type Rule,
 } from '../model/alert.ts'
 import type { Instant } from '../model/schedule.ts'
-import { SEVERITIES } from './thresholds.ts'
+import { SEVERITIES } from './rules/thresholds.ts'
 
 export interface AlertTimes {
   /** A firing alert is sent again after this time. */

@@ -1,11 +1,16 @@
 import type { AlertSubject, Problem, Rule } from '../model/alert.ts'
 import type { Instant } from '../model/schedule.ts'
-import { isFleetRule, type Judgement } from './judge.ts'
+import { isFleetRule, type Judgement } from './rules/judge.ts'
 
 interface SeenProblem extends AlertSubject {
   /** When it counts as a problem. */
   readonly countsAt: Instant
+  /** Since when nothing is wrong any more. */
+  fineSince?: Instant
 }
+
+/** A problem is over once nothing was wrong for this long: one that comes and goes is one alert. */
+const OVER_MS = 3 * 60_000
 
 /** The problems that the watching instance sees, with when it first saw them. */
 export class Seen {
@@ -17,7 +22,7 @@ export class Seen {
   }
 
   judged({ problems, fine }: Pick<Judgement, 'problems' | 'fine'>, now: Instant): void {
-    for (const { rule, subject } of fine) this.#of(rule).delete(subject)
+    for (const { rule, subject } of fine) this.#fine(rule, subject, now)
     for (const problem of problems) this.#add(problem, now)
   }
 
@@ -26,7 +31,7 @@ export class Seen {
     for (const [rule, subjects] of this.#rules) {
       if (!isFleetRule(rule)) continue
       for (const name of subjects.keys()) {
-        if (!problems.some((problem) => problem.rule === rule && problem.subject === name)) subjects.delete(name)
+        if (!problems.some((problem) => problem.rule === rule && problem.subject === name)) this.#fine(rule, name, now)
       }
     }
     for (const problem of problems) this.#add(problem, now)
@@ -37,8 +42,13 @@ export class Seen {
     for (const [rule, subjects] of this.#rules) if (!isFleetRule(rule)) subjects.delete(schedule)
   }
 
-  /** Those that have lasted long enough, in the order in which they were noticed. */
+  /** Those that have lasted long enough and are not over, in the order in which they were noticed. */
   problemsAt(now: Instant): ReadonlyMap<Rule, readonly AlertSubject[]> {
+    for (const subjects of this.#rules.values()) {
+      for (const [name, { fineSince }] of subjects) {
+        if (fineSince !== undefined && now - fineSince >= OVER_MS) subjects.delete(name)
+      }
+    }
     const found = [...this.#rules].map(([rule, subjects]) => {
       const due = [...subjects.values()].filter(({ countsAt }) => countsAt <= now)
       return [rule, due.map(({ name, text, sinceAt }) => ({ name, text, sinceAt }))] as const
@@ -60,6 +70,13 @@ export class Seen {
     const known = this.#of(rule).get(subject)
     const sinceAt = known?.sinceAt ?? now
     this.#of(rule).set(subject, { name: subject, text, sinceAt, countsAt: known?.countsAt ?? now + holdMs })
+  }
+
+  #fine(rule: Rule, subject: string, now: Instant): void {
+    const known = this.#of(rule).get(subject)
+    // What has not lasted long enough to count leaves no trace.
+    if (known !== undefined && known.countsAt > now) this.#of(rule).delete(subject)
+    else if (known !== undefined) known.fineSince ??= now
   }
 
   #of(rule: Rule): Map<string, SeenProblem> {

@@ -1,7 +1,7 @@
 import type { CronceEvent } from '../model/event.ts'
 import type { Instant } from '../model/schedule.ts'
-import type { StoreFacts } from './facts.ts'
-import { quantile } from './figures.ts'
+import type { StoreFacts } from './rules/facts.ts'
+import { quantile } from './rules/figures.ts'
 
 /** Calls to the store that count for its latency. */
 const CALLS = 50

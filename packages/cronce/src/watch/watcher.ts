@@ -9,15 +9,15 @@ import type { CronceEvent } from '../model/event.ts'
 import { alertsSchedule, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
-import { judgeFleet } from './judge.ts'
 import { ScheduleLooks } from './looks.ts'
 import { renderMessage } from './message.ts'
 import type { ReadAlerts } from './read-watch.ts'
 import { reconcile, withoutMessages } from './reconcile.ts'
+import { judgeFleet } from './rules/judge.ts'
+import type { Thresholds } from './rules/thresholds.ts'
 import { Seen } from './seen.ts'
 import { Sender, type SenderParts } from './sender.ts'
 import type { StoreWatch } from './store-watch.ts'
-import type { Thresholds } from './thresholds.ts'
 
 export interface WatcherParts {
   readonly client: ClientParts
@@ -163,7 +163,8 @@ class Term {
   readonly #parts: WatcherParts
   readonly #seen = new Seen()
   readonly #looks: ScheduleLooks
-  #turn = 0
+  /** What to look at next. */
+  readonly #queue: (() => Promise<void>)[] = []
   #wakeUps: number
   #known: ReadonlySet<string>
   #dead: readonly InstanceRecord[] = []
@@ -176,6 +177,7 @@ class Term {
     for (const { rule, subjects, state } of record.alerts) if (state !== 'resolved') this.#seen.restore(rule, subjects)
     this.#looks = new ScheduleLooks({
       store: parts.client.store,
+      now: parts.now,
       instances: () => parts.fleet().peers,
       isOwn: (state) => isOwn(state, parts),
       thresholdsOf: parts.thresholdsOf,
@@ -194,9 +196,10 @@ class Term {
       this.record = await readRecord()
     }
     // An operator who changes the record wakes all instances.
-    const looks = wakeUps() === this.#wakeUps ? this.#looks.rotation : [lookAtRecord, ...this.#looks.rotation]
-    if (isWell) await looks[this.#turn++ % looks.length]!()
-    else for (const look of looks) await look()
+    const woken = wakeUps() === this.#wakeUps ? [] : [lookAtRecord]
+    if (this.#queue.length === 0) this.#queue.push(...woken, ...this.#looks.rotation)
+    if (isWell) await this.#queue.shift()!()
+    else for (const look of [...woken, ...this.#looks.rotation]) await look()
     await this.#lookAtDead()
     for (const name of this.#seen.schedules().slice(0, MOST_LOOKED_AT)) this.#looks.suspect(name)
     if (this.#looks.hasSuspects) await this.#looks.lookAtSuspects()

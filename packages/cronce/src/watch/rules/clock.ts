@@ -1,6 +1,6 @@
 import type { Problem } from '../../model/alert.ts'
-import type { FleetFacts, FleetInstance } from '../facts.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { FleetFacts, FleetInstance } from './facts.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** The clock of a machine differs from the store's. */
 export function clock({ app, instances }: FleetFacts, { offsetMs, afterMs }: ThresholdOf<'clock'>): Problem[] {

@@ -1,5 +1,5 @@
-import type { ScheduleFacts, Verdict } from '../facts.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { ScheduleFacts, Verdict } from './facts.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** The author of pauses that `pauseAfter` makes. */
 const PAUSED_BY_POLICY = 'cronce'

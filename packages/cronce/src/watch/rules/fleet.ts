@@ -1,8 +1,8 @@
 import type { Problem } from '../../model/alert.ts'
 import { counted } from '../../words.ts'
-import type { FleetFacts, FleetInstance } from '../facts.ts'
-import { roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { FleetFacts, FleetInstance } from './facts.ts'
+import { roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 const DEATHS_WITHIN_MS = 3_600_000
 

@@ -1,8 +1,8 @@
 import type { FireEnd, ListedRecord } from '../../model/record.ts'
-import type { ScheduleFacts, Verdict } from '../facts.ts'
-import { isFarOutside, roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { ScheduleFacts, Verdict } from './facts.ts'
+import { isFarOutside, roughly } from './figures.ts'
 import { latestOf } from './slow.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** The latest run of a due time started far later than those before. */
 export function late({ ends, history, schedule }: ScheduleFacts, threshold: ThresholdOf<'late'>): Verdict {

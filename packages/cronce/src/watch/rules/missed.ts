@@ -1,8 +1,8 @@
 import type { ListedRecord } from '../../model/record.ts'
 import { counted } from '../../words.ts'
-import type { ScheduleFacts, Verdict } from '../facts.ts'
-import { roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { ScheduleFacts, Verdict } from './facts.ts'
+import { roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** Due times were not run after a long outage, or several in a row because an earlier fire was still active. */
 export function missed({ ends, history }: ScheduleFacts, { afterMs, skips }: ThresholdOf<'missed'>): Verdict {

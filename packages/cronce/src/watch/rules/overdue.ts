@@ -1,8 +1,8 @@
 import { needsInstance } from '../../client/exec-app.ts'
 import type { ScheduleView } from '../../client/views.ts'
-import type { FleetInstance, ScheduleFacts, Verdict } from '../facts.ts'
-import { roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { FleetInstance, ScheduleFacts, Verdict } from './facts.ts'
+import { roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** A due fire has not started, although nothing in its policy holds it back. */
 export function overdue({ now, schedule, instances }: ScheduleFacts, { afterMs }: ThresholdOf<'overdue'>): Verdict {

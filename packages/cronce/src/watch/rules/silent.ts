@@ -1,9 +1,9 @@
 import type { ScheduleView } from '../../client/views.ts'
 import type { FireEnd } from '../../model/record.ts'
 import { trigger } from '../../trigger/from-data.ts'
-import type { ScheduleFacts, Verdict } from '../facts.ts'
-import { durationsOf, quantile, roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { ScheduleFacts, Verdict } from './facts.ts'
+import { durationsOf, quantile, roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** No success for longer than the schedule's own instants explain, or than `maxAge` allows. */
 export function silent({ now, schedule, history }: ScheduleFacts, threshold: ThresholdOf<'silent'>): Verdict {
@@ -13,6 +13,8 @@ export function silent({ now, schedule, history }: ScheduleFacts, threshold: Thr
   if (maxAgeMs !== null && now - succeededAt > maxAgeMs) {
     return { text: `no success for ${roughly(now - succeededAt)}, allowed are ${roughly(maxAgeMs)}` }
   }
+  // What runs may still succeed; `stuck` judges how long.
+  if (schedule.open.some(({ state }) => state === 'running')) return 'fine'
   const expectedAt = expectedSuccess(schedule, history ?? [])
   if (expectedAt === null || now - expectedAt <= graceMs) return 'fine'
   if (history === null) return 'suspect'

@@ -1,7 +1,7 @@
 import type { ListedRecord } from '../../model/record.ts'
-import type { ScheduleFacts, Verdict } from '../facts.ts'
-import { durationsOf, isFarOutside, roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { ScheduleFacts, Verdict } from './facts.ts'
+import { durationsOf, isFarOutside, roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** The latest success took far longer than those before. */
 export function slow({ ends, history }: ScheduleFacts, threshold: ThresholdOf<'slow'>): Verdict {

@@ -1,7 +1,7 @@
 import type { Problem } from '../../model/alert.ts'
-import type { FleetFacts } from '../facts.ts'
-import { roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { FleetFacts } from './facts.ts'
+import { roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** How long something that is over is still reported: until then the message about it has gone out. */
 const REPORTED_MS = 10 * 60_000

@@ -1,6 +1,6 @@
-import type { ScheduleFacts, Verdict } from '../facts.ts'
-import { durationsOf, quantile, roughly } from '../figures.ts'
-import type { ThresholdOf } from '../thresholds.ts'
+import type { ScheduleFacts, Verdict } from './facts.ts'
+import { durationsOf, quantile, roughly } from './figures.ts'
+import type { ThresholdOf } from './thresholds.ts'
 
 /** An instance ends a run that is past its timeout and grace; this much later none has. */
 const SLACK_MS = 60_000

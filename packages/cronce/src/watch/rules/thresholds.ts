@@ -1,4 +1,4 @@
-import type { Rule, Severity } from '../model/alert.ts'
+import type { Rule, Severity } from '../../model/alert.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -1,4 +1,4 @@
-import type { FireEnd } from '../model/record.ts'
+import type { FireEnd } from '../../model/record.ts'
 
 /** The value that this share of the values does not exceed; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {

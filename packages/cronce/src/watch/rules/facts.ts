@@ -1,7 +1,7 @@
-import type { ScheduleView } from '../client/views.ts'
-import type { InstanceRecord } from '../model/instance.ts'
-import type { FireEnd, ListedRecord } from '../model/record.ts'
-import type { Instant } from '../model/schedule.ts'
+import type { ScheduleView } from '../../client/views.ts'
+import type { InstanceRecord } from '../../model/instance.ts'
+import type { FireEnd, ListedRecord } from '../../model/record.ts'
+import type { Instant } from '../../model/schedule.ts'
 
 /** What is known of one schedule when it is judged. */
 export interface ScheduleFacts {
