@@ -9,12 +9,15 @@ interface SeenProblem extends AlertSubject {
   fineSince?: Instant
 }
 
-/** A problem is over once nothing was wrong for this long: one that comes and goes is one alert. */
-const OVER_MS = 3 * 60_000
-
 /** The problems that the watching instance sees, with when it first saw them. */
 export class Seen {
+  readonly #overMs: number
   readonly #rules = new Map<Rule, Map<string, SeenProblem>>()
+
+  /** A problem is over once nothing was wrong for this long: one that comes and goes is one alert. */
+  constructor(overMs: number) {
+    this.#overMs = overMs
+  }
 
   /** What an earlier watcher had found. */
   restore(rule: Rule, subjects: readonly AlertSubject[]): void {
@@ -46,7 +49,7 @@ export class Seen {
   problemsAt(now: Instant): ReadonlyMap<Rule, readonly AlertSubject[]> {
     for (const subjects of this.#rules.values()) {
       for (const [name, { fineSince }] of subjects) {
-        if (fineSince !== undefined && now - fineSince >= OVER_MS) subjects.delete(name)
+        if (fineSince !== undefined && now - fineSince >= this.#overMs) subjects.delete(name)
       }
     }
     const found = [...this.#rules].map(([rule, subjects]) => {

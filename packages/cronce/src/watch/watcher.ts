@@ -42,6 +42,8 @@ export interface WatcherParts {
 
 /** Instances that died, as far as they are looked at. */
 const MOST_DEAD = 50
+/** For how many looks nothing must be wrong before a problem is over. */
+const LOOKS_UNTIL_OVER = 3
 /** Schedules with a problem that are looked at again every minute; the others have their turn with their page. */
 const MOST_LOOKED_AT = 100
 
@@ -161,7 +163,7 @@ export class Watcher {
 class Term {
   record: AlertRecord
   readonly #parts: WatcherParts
-  readonly #seen = new Seen()
+  readonly #seen: Seen
   readonly #looks: ScheduleLooks
   /** What to look at next. */
   readonly #queue: (() => Promise<void>)[] = []
@@ -172,6 +174,7 @@ class Term {
   constructor(parts: WatcherParts, record: AlertRecord) {
     this.#parts = parts
     this.record = record
+    this.#seen = new Seen(LOOKS_UNTIL_OVER * parts.everyMs)
     this.#wakeUps = parts.wakeUps()
     this.#known = idsOf(parts)
     for (const { rule, subjects, state } of record.alerts) if (state !== 'resolved') this.#seen.restore(rule, subjects)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { AlertMessage } from '../../src/alerts.ts'
-import type { Declare } from '../engine/fleet.ts'
+import type { Declare, Member } from '../engine/fleet.ts'
 import { watchedFleet } from './fleet.ts'
 
 const broken: Declare = (app) =>
@@ -34,7 +34,7 @@ describe('alerts', () => {
     const fleet = await watchedFleet()
     for (let count = 0; count < 3; count++) await fleet.watched(broken, { alerts: { gather: '30s' } })
     for (let second = 0; second < 3_600 && fleet.events('alert.fired').length === 0; second++) await fleet.advance('1s')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.told.find(({ event }) => event.type === 'alert.fired')!.member.crash()
     await fleet.advance('20m')
     assert.deepEqual(fleet.fired(), ['failing'])
@@ -159,7 +159,7 @@ describe('alerts', () => {
   test('costs one store call a minute and fleet while nothing is wrong', async () => {
     const calls = async (alerts: object): Promise<number> => {
       const fleet = await watchedFleet()
-      const members = []
+      const members: Member[] = []
       for (let count = 0; count < 3; count++) {
         members.push(await fleet.add((app) => app.job('report', '0 0 3 * *', () => {}), { app: 'shop', ...alerts }))
       }
@@ -185,11 +185,9 @@ describe('muting', () => {
     await fleet.advance('2m')
     const until = fleet.now() + 86_400_000
     const muted = await fleet.operator.alerts.mute('report', { until, note: 'being repaired', author: 'ann' })
-    assert.deepEqual(muted, [
-      { app: 'shop', subject: 'report', untilAt: until, note: 'being repaired', author: 'ann' },
-    ])
+    assert.deepEqual(muted, [{ app: 'shop', subject: 'report', untilAt: until, note: 'being repaired', author: 'ann' }])
     await fleet.advance('20m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     assert.deepEqual(
       (await fleet.operator.alerts.list()).map(({ rule, state }) => [rule, state]),
       [['failing', 'muted']],
@@ -208,7 +206,7 @@ describe('muting', () => {
     await fleet.advance('2m')
     await fleet.operator.alerts.mute('failing', { until: fleet.now() + 3_600_000 })
     await fleet.advance('50m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     await fleet.advance('20m')
     assert.deepEqual(fleet.fired(), ['failing'])
     assert.deepEqual(await fleet.operator.alerts.mutes(), [])

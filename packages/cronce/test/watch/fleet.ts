@@ -15,6 +15,7 @@ export interface WatchedFleet extends Fleet {
   /** Rules that fired so far, each as often as a message said so. */
   fired(): string[]
   resolved(): string[]
+  titles(): string[]
 }
 
 export async function watchedFleet(options?: FleetOptions): Promise<WatchedFleet> {
@@ -31,5 +32,6 @@ export async function watchedFleet(options?: FleetOptions): Promise<WatchedFleet
     },
     fired: () => of('firing'),
     resolved: () => of('resolved'),
+    titles: () => messages.map(({ title }) => title),
   }
 }

@@ -55,7 +55,7 @@ describe('failing', () => {
       }),
     )
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
@@ -92,7 +92,7 @@ describe('overdue', () => {
   test('does not fire if the app or the job switches it off', async () => {
     const { fleet, open } = await blocked({ overdue: false })
     await fleet.advance('20m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     open()
     await fleet.advance('1m')
     fleet.end()
@@ -108,7 +108,7 @@ describe('overdue', () => {
     })
     await fleet.operator.schedules.pause('paused')
     await fleet.advance('50m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     open()
     fleet.end()
   })
@@ -124,7 +124,7 @@ describe('silent', () => {
       }),
     )
     await fleet.advance('3h')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     isBroken = true
     await fleet.advance('2h')
     assert.deepEqual(fleet.fired(), ['silent'])
@@ -139,7 +139,7 @@ describe('silent', () => {
     const fleet = await watchedFleet()
     await fleet.watched((app) => app.job('report', { watch: { silent: { maxAge: '26h' } } }, () => {}))
     await fleet.advance('25h')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     await fleet.advance('2h')
     assert.deepEqual(fleet.fired(), ['silent'])
     await fleet.operator.schedules.trigger('report')
@@ -159,13 +159,13 @@ describe('silent', () => {
     await fleet.advance('12h')
     await fleet.operator.schedules.resume('paused')
     await fleet.advance('3h')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
 
 describe('stuck', () => {
-  const hanging = async (options: { readonly timeout?: string }) => {
+  const hanging = async (options: { readonly timeout?: '3h' }) => {
     const fleet = await watchedFleet()
     let open: () => void = () => {}
     const gate = new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ describe('stuck', () => {
   test('fires for a run that hangs without a timeout, and resolves when it ends', async () => {
     const { fleet, open } = await hanging({})
     await fleet.advance('55m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     await fleet.advance('20m')
     assert.deepEqual(fleet.fired(), ['stuck'])
     assert.match(fleet.messages[0]!.text, /a run is open for \d+ min, without a timeout/)
@@ -193,7 +193,7 @@ describe('stuck', () => {
   test('does not fire for a run that a timeout allows', async () => {
     const { fleet, open } = await hanging({ timeout: '3h' })
     await fleet.advance('2h')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     open()
     fleet.end()
   })
@@ -214,7 +214,7 @@ describe('slow and late', () => {
     let minutes = 1
     await fleet.watched((app, { clock }) => app.job('report', '*/10 * * * *', () => clock.sleep(minutes * MINUTE_MS)))
     await fleet.advance('3h')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     minutes = 8
     await fleet.advance('25m')
     minutes = 1
@@ -231,7 +231,7 @@ describe('slow and late', () => {
       app.job('report', '*/10 * * * *', () => clock.sleep((count++ % 3 === 0 ? 8 : 1) * MINUTE_MS)),
     )
     await fleet.advance('6h')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 
@@ -246,7 +246,7 @@ describe('slow and late', () => {
       { concurrency: 1 },
     )
     await fleet.advance('179m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     await fleet.advance('10m')
     assert.deepEqual(fleet.fired(), [])
     await fleet.advance('4m')
@@ -269,7 +269,7 @@ describe('slow and late', () => {
     await fleet.advance('30m')
     minutes = 1
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
@@ -291,7 +291,7 @@ describe('missed', () => {
 
   test('fires when several due times in a row are skipped for overlap', async () => {
     const fleet = await watchedFleet()
-    const declare = { cron: '*/5 * * * *', watch: { slow: false, silent: false } }
+    const declare = { cron: '*/5 * * * *', watch: { slow: false, silent: false } } as const
     await fleet.watched((app, { clock }) => app.job('report', declare, () => clock.sleep(32 * MINUTE_MS)))
     await fleet.advance('30m')
     assert.deepEqual(fleet.fired(), ['missed'])
@@ -307,7 +307,7 @@ describe('missed', () => {
     await fleet.advance('5m')
     await fleet.watched((app) => app.job('report', '* * * * *', () => {}))
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
@@ -321,7 +321,7 @@ describe('no-runner', () => {
     await fleet.advance('10m')
     await only.app.stop()
     await fleet.advance('4m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     await fleet.advance('10m')
     assert.deepEqual(fleet.fired(), ['no-runner'])
     assert.match(fleet.messages[0]!.text, /^- weekly-mail: its job mail is on no live instance/)
@@ -343,7 +343,7 @@ describe('no-runner', () => {
     await fleet.advance('3m')
     await fleet.watched((app) => app.job('mail', {}, () => {}), { app: 'mailer' })
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
@@ -358,7 +358,7 @@ describe('fleet', () => {
     const first = await fleet.watched(declare, { watch })
     await fleet.watched(declare, { watch })
     await fleet.advance('10m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     first.crash()
     await fleet.advance('10m')
     assert.deepEqual(fleet.fired(), ['fleet'])
@@ -391,7 +391,7 @@ describe('fleet', () => {
     await fleet.watched(declare)
     const second = await fleet.watched(declare, { deployment: 'v2' })
     await fleet.advance('12m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     await fleet.advance('10m')
     assert.deepEqual(fleet.fired(), ['fleet'])
     assert.match(fleet.messages[0]!.text, /2 deployments are live/)
@@ -413,7 +413,7 @@ describe('fleet', () => {
       await fleet.advance('1m')
     }
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
@@ -436,7 +436,7 @@ describe('clock', () => {
     const fleet = await watchedFleet()
     await fleet.watched((app) => app.job('report', '*/5 * * * *', () => {}), { skewMs: 60 })
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
@@ -465,7 +465,7 @@ describe('store', () => {
     await fleet.advance('10s')
     end()
     await fleet.advance('30m')
-    assert.deepEqual(fleet.messages, [])
+    assert.deepEqual(fleet.titles(), [])
     fleet.end()
   })
 })
