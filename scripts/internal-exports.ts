@@ -44,6 +44,7 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   },
   { name: 'shellWord', users: ['cli'], why: 'names in the commands that messages of the library and of the CLI print' },
   { name: 'isExclusive', users: ['cli', 'server'], why: 'tells locks, terms and keys from jobs' },
+  { name: 'isInternal', users: ['cli'], why: 'tells what the library keeps for itself from schedules of users' },
   { name: 'isRunByCaller', users: ['cli'], why: 'tells what no instance has to run from jobs' },
   { name: 'LEADER_JOB', users: ['cli'], why: 'a term is never stuck' },
   { name: 'SLOT_JOB', users: ['cli'], why: 'tells the tasks of node-cron from jobs' },

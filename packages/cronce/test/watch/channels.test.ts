@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { type AlertChannel, type AlertMessage, alertmanager, pagerDuty, slack, webhook } from '../../src/alerts.ts'
@@ -24,7 +24,7 @@ const RESOLVED: AlertMessage = { ...FIRED, id: 'm2', kind: 'resolved', state: 'r
 
 interface Got {
   readonly path: string
-  readonly headers: Record<string, string | string[] | undefined>
+  readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
@@ -87,7 +87,7 @@ describe('channels', () => {
     await send(channel, RESOLVED)
     const [[first], [second]] = got.map(({ body }) => JSON.parse(body))
     assert.equal(got[0]!.path, '/api/v2/alerts')
-    assert.equal(got[0]!.headers['authorization'], 'Bearer x')
+    assert.equal(got[0]!.headers.authorization, 'Bearer x')
     assert.deepEqual(first.labels, second.labels)
     assert.equal(first.labels.alertname, 'cronce_failing')
     assert.equal(first.startsAt, '2027-01-01T00:00:00.000Z')
