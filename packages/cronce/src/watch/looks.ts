@@ -80,6 +80,13 @@ export class ScheduleLooks {
     }
   }
 
+  /** Jobs that no live instance has any more: their schedules need not wait for their page. */
+  async lookAtJob(job: string): Promise<void> {
+    const query = { job, state: 'active', after: null, limit: PAGE } as const
+    const { items, now } = await this.#parts.store.listSchedules(query)
+    this.#judge(items, now)
+  }
+
   /** What has been due for longest. A fleet that is well answers with nothing. */
   async lookAtDue(): Promise<void> {
     const names = new Set(

@@ -42,6 +42,8 @@ export interface WatcherParts {
 
 /** Instances that died, as far as they are looked at. */
 const MOST_DEAD = 50
+/** Jobs that are looked at when no live instance has them any more. */
+const MOST_LOST = 20
 /** For how many looks nothing must be wrong before a problem is over. */
 const LOOKS_UNTIL_OVER = 3
 /** Schedules with a problem that are looked at again every minute; the others have their turn with their page. */
@@ -70,7 +72,8 @@ export class Watcher {
   /** Until it is stopped. Never rejects. */
   async loop(): Promise<void> {
     const { clock, everyMs, stopped, warn } = this.#parts
-    let nextAt = clock.mono() + everyMs
+    // Soon, since a message of an instance that died may wait.
+    let nextAt = clock.mono() + everyMs / 4
     while (!stopped.aborted) {
       await this.#alarm.wait(Math.min(nextAt - clock.mono(), this.#send()))
       if (stopped.aborted) return
@@ -169,6 +172,8 @@ class Term {
   readonly #queue: (() => Promise<void>)[] = []
   #wakeUps: number
   #known: ReadonlySet<string>
+  /** Jobs that a live instance had at the last look. */
+  #jobs: ReadonlySet<string> = new Set()
   #dead: readonly InstanceRecord[] = []
 
   constructor(parts: WatcherParts, record: AlertRecord) {
@@ -204,6 +209,7 @@ class Term {
     if (isWell) await this.#queue.shift()!()
     else for (const look of [...woken, ...this.#looks.rotation]) await look()
     await this.#lookAtDead()
+    await this.#lookAtLostJobs()
     for (const name of this.#seen.schedules().slice(0, MOST_LOOKED_AT)) this.#looks.suspect(name)
     if (this.#looks.hasSuspects) await this.#looks.lookAtSuspects()
     const { peers, chores } = fleet()
@@ -213,6 +219,13 @@ class Term {
 
   found(now: Instant): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {
     return { problems: this.#seen.problemsAt(now), mayResolve: this.#looks.isComplete }
+  }
+
+  async #lookAtLostJobs(): Promise<void> {
+    const jobs = new Set(this.#parts.fleet().peers.flatMap((peer) => peer.jobs))
+    const lost = [...this.#jobs].filter((job) => !jobs.has(job))
+    this.#jobs = jobs
+    for (const job of lost.slice(0, MOST_LOST)) await this.#looks.lookAtJob(job)
   }
 
   /** An instance is gone: it may have died. */
