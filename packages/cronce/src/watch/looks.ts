@@ -4,6 +4,7 @@ import type { InstanceRecord } from '../model/instance.ts'
 import type { FireEnd, ListedRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import type { Store } from '../store/store.ts'
+import { LEAST_SAMPLES } from './rules/figures.ts'
 import { type Judgement, judgeSchedule } from './rules/judge.ts'
 import type { Thresholds } from './rules/thresholds.ts'
 
@@ -45,7 +46,7 @@ export class ScheduleLooks {
   /** Schedules whose history is needed, with what ended. */
   readonly #suspects = new Map<string, ListedRecord[]>()
   /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
-  readonly #explained = new Map<string, number>()
+  readonly #explained = new Map<string, Times>()
 
   constructor(parts: LookParts) {
     this.#parts = parts
@@ -121,14 +122,11 @@ export class ScheduleLooks {
   #isTelling(item: ListedRecord): boolean {
     if (item.job.startsWith(RESERVED_PREFIX) || item.ending === null) return false
     if (item.ending.outcome !== 'succeeded' || item.run === null) return true
-    const longestMs = Math.max(item.endedAt! - item.run.startedAt, item.run.startedAt - item.readyAt)
-    return longestMs >= (this.#explained.get(item.schedule) ?? this.#longMs(item.job))
-  }
-
-  /** Shorter than this nothing is slow or late: most ends need no second look. */
-  #longMs(job: string): number {
-    const { slow, late } = this.#parts.thresholdsOf(job)
-    return Math.min(slow === false ? Infinity : slow.atLeastMs, late === false ? Infinity : late.atLeastMs)
+    const usual = this.#explained.get(item.schedule) ?? NOTHING_EXPLAINED
+    const { slow, late } = this.#parts.thresholdsOf(item.job)
+    const { durationMs, latenessMs } = timesOf(item)
+    const isLong = slow !== false && durationMs >= Math.max(slow.atLeastMs, usual.durationMs)
+    return isLong || (late !== false && latenessMs >= Math.max(late.atLeastMs, usual.latenessMs))
   }
 
   /** Have a schedule looked at closely. */
@@ -169,18 +167,19 @@ export class ScheduleLooks {
     }
     const judgement = this.#judgementOf(state, now, ends, history)
     const isUsual = !judgement.problems.some(({ rule }) => rule === 'slow' || rule === 'late')
-    if (isUsual) this.#explain(state, ends)
+    if (isUsual && history.length > LEAST_SAMPLES) this.#explain(state, ends)
     this.#parts.judged(judgement, now)
   }
 
-  #explain({ id, definition }: ScheduleState, ends: readonly ListedRecord[]): void {
-    const times = ends.flatMap(({ run, endedAt, readyAt }) =>
-      run === null || endedAt === null ? [] : [endedAt - run.startedAt, run.startedAt - readyAt],
-    )
-    const longestMs = Math.max(...times)
-    if (!(longestMs >= this.#longMs(definition.job))) return
+  #explain({ id }: ScheduleState, ends: readonly ListedRecord[]): void {
+    if (ends.length === 0) return
+    const times = ends.map(timesOf)
+    const known = this.#explained.get(id) ?? NOTHING_EXPLAINED
     if (this.#explained.size >= MOST_EXPLAINED) this.#explained.clear()
-    this.#explained.set(id, longestMs * 1.5)
+    this.#explained.set(id, {
+      durationMs: Math.max(known.durationMs, ...times.map(({ durationMs }) => durationMs * SLACK)),
+      latenessMs: Math.max(known.latenessMs, ...times.map(({ latenessMs }) => latenessMs * SLACK)),
+    })
   }
 
   /** Whether anything is wrong. */
@@ -214,3 +213,17 @@ export class ScheduleLooks {
 
 /** Then all are forgotten: each costs a look at its history once more. */
 const MOST_EXPLAINED = 10_000
+/** What is a little longer than what was explained is explained, too. */
+const SLACK = 1.5
+
+interface Times {
+  readonly durationMs: number
+  readonly latenessMs: number
+}
+
+const NOTHING_EXPLAINED: Times = { durationMs: 0, latenessMs: 0 }
+
+function timesOf({ run, endedAt, readyAt }: ListedRecord): Times {
+  if (run === null || endedAt === null) return NOTHING_EXPLAINED
+  return { durationMs: endedAt - run.startedAt, latenessMs: run.startedAt - readyAt }
+}

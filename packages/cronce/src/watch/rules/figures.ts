@@ -14,7 +14,7 @@ export function durationsOf(history: readonly FireEnd[]): readonly number[] {
 }
 
 /** With fewer there is no telling what is usual. */
-const LEAST_SAMPLES = 10
+export const LEAST_SAMPLES = 10
 
 /**
  * Whether a value is far outside of the others: more than `factor` times what nine of ten others stay below, and by at least
