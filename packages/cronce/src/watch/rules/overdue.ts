@@ -14,7 +14,7 @@ export function overdue({ now, schedule, instances }: ScheduleFacts, { afterMs }
 }
 
 /** Since when something of it could have started; `null`: nothing, or its policy holds it back. */
-export function dueSince({ nextAt, policy, open }: ScheduleView): number | null {
+export function dueSince({ nextAt, policy, open }: Pick<ScheduleView, 'nextAt' | 'policy' | 'open'>): number | null {
   const { overlap, limits, jitter } = policy
   const isActive = (fire: ScheduleView['open'][number]): boolean => fire.state !== 'waiting' || fire.attempt > 0
   const mostActive = overlap.kind === 'allow' ? overlap.limit : 1
@@ -27,7 +27,10 @@ export function dueSince({ nextAt, policy, open }: ScheduleView): number | null 
 }
 
 /** Whether an instance that takes new runs has its job. */
-export function hasRunner({ app, job }: ScheduleView, instances: readonly FleetInstance[]): boolean {
+export function hasRunner(
+  { app, job }: Pick<ScheduleView, 'app' | 'job'>,
+  instances: readonly Pick<FleetInstance, 'app' | 'state' | 'drain' | 'jobs'>[],
+): boolean {
   return instances.some(
     (instance) =>
       instance.state === 'live' &&
