@@ -91,13 +91,6 @@ export class Watcher {
     }
   }
 
-  /** For a gauge: how many alerts are firing, as far as this process knows; `null`: it does not watch. */
-  get firing(): ReadonlyMap<string, number> | null {
-    if (this.#term === null) return null
-    const firing = this.#term.record.alerts.filter(({ state }) => state === 'firing')
-    return new Map(firing.map(({ rule, count }) => [rule, count]))
-  }
-
   async #look(): Promise<void> {
     const { fleet, app } = this.#parts
     if (!isWatcher(fleet(), app)) {
