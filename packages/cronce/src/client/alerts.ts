@@ -1,5 +1,5 @@
 import { CronceError } from '../errors.ts'
-import type { Alert, AlertRecord, Message, Mute } from '../model/alert.ts'
+import { type Alert, type AlertRecord, boundedOutbox, type Message, type Mute } from '../model/alert.ts'
 import { ALERTS_JOB, alertsSchedule, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import { alertRecordOf, changeAlertRecord } from './alert-record.ts'
 import { readStore } from './ask-store.ts'
@@ -133,7 +133,10 @@ function withoutMute(record: AlertRecord, subject: string): AlertRecord | null {
 }
 
 function withTest(record: AlertRecord, id: string, now: number): AlertRecord {
-  return { ...record, outbox: [...record.outbox, { id, kind: 'test', at: now, sendAt: now, alert: null }] }
+  return {
+    ...record,
+    outbox: boundedOutbox([...record.outbox, { id, kind: 'test', at: now, sendAt: now, alert: null }]),
+  }
 }
 
 function viewUnsent({ id, kind, at, alert }: Message): Omit<UnsentView, 'app'> {

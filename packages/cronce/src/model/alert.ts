@@ -95,4 +95,14 @@ export interface KeptAlert extends Alert {
   readonly hasNews: boolean
 }
 
+/** Messages that wait for a channel, at most. */
+export const MOST_UNSENT = 50
+
+/** With room for one more: what was only repeated or added goes first, then the oldest. */
+export function boundedOutbox(outbox: readonly Message[]): readonly Message[] {
+  if (outbox.length <= MOST_UNSENT) return outbox
+  const place = outbox.findIndex(({ kind }) => kind === 'update' || kind === 'repeat' || kind === 'test')
+  return boundedOutbox(outbox.toSpliced(Math.max(0, place), 1))
+}
+
 export const NO_ALERTS: AlertRecord = { alerts: [], outbox: [], mutes: [] }

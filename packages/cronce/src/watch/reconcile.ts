@@ -2,6 +2,7 @@ import {
   type Alert,
   type AlertRecord,
   type AlertSubject,
+  boundedOutbox,
   type KeptAlert,
   type Message,
   type MessageKind,
@@ -53,7 +54,7 @@ export function reconcile(
     outbox.push({ id: newId(), kind, at: now, sendAt: now + times.gatherMs, alert: plain(told) })
     return [told]
   })
-  const next = { alerts, outbox, mutes }
+  const next = { alerts, outbox: boundedOutbox(outbox), mutes }
   return JSON.stringify(next) === JSON.stringify(record) ? null : next
 }
 

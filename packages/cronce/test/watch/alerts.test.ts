@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { AlertMessage } from '../../src/alerts.ts'
+import { boundedOutbox, type Message } from '../../src/model/alert.ts'
 import type { Declare, Member } from '../engine/fleet.ts'
 import { watchedFleet } from './fleet.ts'
 
@@ -236,5 +237,56 @@ describe('muting', () => {
     await assert.rejects(fleet.operator.alerts.mute('report', { app: 'other' }), { code: 'APP_NOT_FOUND' })
     await assert.rejects(fleet.operator.alerts.mute(''), { code: 'NAME_INVALID' })
     fleet.end()
+  })
+})
+
+describe('a large store', () => {
+  test('costs one call a minute, however many schedules there are, and what is overdue is found at once', async () => {
+    const fleet = await watchedFleet()
+    let open: () => void = () => {}
+    const member = await fleet.watched(
+      (app) => {
+        app.job('yearly', {}, () => {})
+        app.job('blocks', {}, () => new Promise<void>((resolve) => (open = resolve)))
+      },
+      { concurrency: 1, watch: { stuck: false, silent: false } },
+    )
+    const names = Array.from({ length: 2_000 }, (_, index) => `s${String(index).padStart(4, '0')}`)
+    await fleet.operator.schedules.createMany(
+      names.map((name) => [name, { job: 'yearly', cron: '0 0 1 7 *' }] as const),
+    )
+    await fleet.advance('5m')
+    // The engine itself lists what locks have left behind once an hour, and looks for what is due when that is near.
+    const looks = ['listSchedules', 'listEnds', 'due', 'load', 'listLatest', 'listInstances'] as const
+    const calls = (): number => looks.reduce((sum, name) => sum + (member.link.calls.get(name) ?? 0), 0)
+    const before = calls()
+    await fleet.advance('1h')
+    assert.ok(calls() - before <= 64, `${calls() - before} calls in an hour`)
+    await fleet.operator.schedules.trigger('blocks')
+    await fleet.advance('1s')
+    await fleet.operator.schedules.trigger('s1999')
+    await fleet.advance('6m')
+    assert.deepEqual(fleet.fired(), ['overdue'])
+    assert.equal(fleet.messages[0]!.subjects[0]!.name, 's1999')
+    open()
+    await fleet.advance('1s')
+    fleet.end()
+  })
+
+  test('messages that wait for a channel are bounded, and the first one stays', async () => {
+    const alert = {
+      rule: 'failing',
+      severity: 'critical',
+      state: 'firing',
+      firstAt: 0,
+      lastAt: 0,
+      subjects: [],
+      count: 0,
+    }
+    const messages = Array.from({ length: 80 }, (_, index) => ({
+      ...{ id: `m${index}`, kind: index === 0 ? 'firing' : 'repeat', at: index, sendAt: index, alert },
+    })) as unknown as readonly Message[]
+    const kept = boundedOutbox(messages)
+    assert.deepEqual([kept.length, kept[0]!.id, kept.at(-1)!.id], [50, 'm0', 'm79'])
   })
 })
