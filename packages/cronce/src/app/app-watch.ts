@@ -37,7 +37,7 @@ export function appWatch<Tx>({ core, lifecycle, keys, client }: WatchParts<Tx>):
     if (engine === null) return
     const { Watcher } = await import('../watch/watcher.ts')
     const { signal: stopped } = stopping
-    const store = new StoreWatch(() => engine.storeNow())
+    const store = new StoreWatch(() => engine.storeNow(), core.storeWarnings)
     const meter = callMeter((ms) => store.called(ms))
     meters.push(meter)
     const unlisten = STORE_EVENTS.map((type) => events.observe(type, (event) => store.observe(event)))

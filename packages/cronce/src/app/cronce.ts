@@ -178,17 +178,21 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     around.told?.(event)
     events.emit(event)
   }
+  const storeWarnings = new Map<string, string>()
   const lazy = lazyStore<Tx>(
     () =>
       source.open({
         namespace: resolved.namespace,
         adopt: resolved.adopt,
         production: around.production,
-        warn: (code, message) => logger.warn(`${message} (${code})`),
+        warn(code, message) {
+          storeWarnings.set(code, message)
+          logger.warn(`${message} (${code})`)
+        },
       }),
     { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
   )
-  return { resolved, around, logger, events, emit, meters: [], lazy, jobs: new Map(), middleware: [] }
+  return { resolved, around, logger, events, emit, meters: [], storeWarnings, lazy, jobs: new Map(), middleware: [] }
 }
 
 function clientPartsOf<Tx>(

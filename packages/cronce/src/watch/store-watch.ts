@@ -10,14 +10,17 @@ const LEAST_CALLS = 10
 /** What this process notices about the store, from its own calls and events. */
 export class StoreWatch {
   readonly #now: () => Instant
+  readonly #warnings: ReadonlyMap<string, string>
   readonly #calls: number[] = []
   #failedSince: Instant | null = null
   #away: StoreFacts['away'] = null
   #rolledBackAt: Instant | null = null
   #prunableSince: Instant | null = null
 
-  constructor(now: () => Instant) {
+  /** `warnings`: of the store, by code; may grow. */
+  constructor(now: () => Instant, warnings: ReadonlyMap<string, string>) {
     this.#now = now
+    this.#warnings = warnings
   }
 
   called(ms: number): void {
@@ -42,6 +45,7 @@ export class StoreWatch {
       away: this.#away,
       rolledBackAt: this.#rolledBackAt,
       prunableSince: this.#prunableSince,
+      warnings: this.#warnings,
     }
   }
 }

@@ -41,6 +41,8 @@ export interface StoreFacts {
   readonly rolledBackAt: Instant | null
   /** Since when there have always been records to prune. */
   readonly prunableSince: Instant | null
+  /** What it warned about when it was opened, by code. */
+  readonly warnings: ReadonlyMap<string, string>
 }
 
 /** `fine`: judged, and nothing is wrong. `unknown`: these facts say nothing about it. `suspect`: only the history can tell. */

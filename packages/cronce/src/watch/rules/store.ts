@@ -6,9 +6,12 @@ import type { ThresholdOf } from './thresholds.ts'
 /** How long something that is over is still reported: until then the message about it has gone out. */
 const REPORTED_MS = 10 * 60_000
 
-/** The store is slow, was away, went back in time, or does not keep up with pruning. */
+/** Warnings of a store by which acknowledged writes may be lost, or fires may run twice. */
+const UNSAFE = ['STORE_SETTING_UNSAFE', 'STORE_ON_NETWORK', 'STORE_PROMOTED', 'STORE_MACHINE_CHANGED'] as const
+
+/** The store is slow, unsafe, was away, went back in time, or does not keep up with pruning. */
 export function store({ now, store: facts }: FleetFacts, threshold: ThresholdOf<'store'>): Problem[] {
-  const { latencyMs, away, rolledBackAt, prunableSince } = facts
+  const { latencyMs, away, rolledBackAt, prunableSince, warnings } = facts
   const found: Problem[] = []
   const add = (subject: string, text: string): void => {
     found.push({ rule: 'store', subject, text })
@@ -23,5 +26,6 @@ export function store({ now, store: facts }: FleetFacts, threshold: ThresholdOf<
   if (prunableSince !== null && now - prunableSince > threshold.pruneMs) {
     add('retention', `pruning has not caught up for ${roughly(now - prunableSince)}`)
   }
+  for (const code of UNSAFE) if (warnings.has(code)) add(code, warnings.get(code)!)
   return found
 }
