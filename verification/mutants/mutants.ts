@@ -20,6 +20,7 @@ import { SETTLE_MUTANTS } from './catalogue/settle.ts'
 import { SQLITE_MUTANTS } from './catalogue/sqlite.ts'
 import { TURN_MUTANTS } from './catalogue/turn.ts'
 import { WAITING_MUTANTS } from './catalogue/waiting.ts'
+import { WATCH_MUTANTS } from './catalogue/watch.ts'
 import type { Mutant } from './mutant.ts'
 
 export const MUTANTS: readonly Mutant[] = [
@@ -38,6 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...NODE_CRON_MUTANTS,
   ...RUN_MUTANTS,
   ...CLAIM_AHEAD_MUTANTS,
+  ...WATCH_MUTANTS,
   ...AFTER_STALL_MUTANTS,
   ...BEAT_MUTANTS,
   ...METRICS_MUTANTS,

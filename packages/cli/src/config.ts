@@ -20,6 +20,9 @@ export interface CronceConfig {
   readonly lease?: CronceOptions['lease']
   readonly drain?: CronceOptions['drain']
   readonly holdDown?: CronceOptions['holdDown']
+  /** Where the watchdog sends its alerts, and what it reports: in code, since channels are functions. */
+  readonly alerts?: CronceOptions['alerts']
+  readonly watch?: CronceOptions['watch']
   /** The file with the jobs, from the folder of the configuration; or the jobs themselves, by name. */
   readonly jobs?: string | Readonly<Record<string, unknown>>
   /** Where the HTTP API listens: `HOST:PORT`, `:PORT`, or a port. */
@@ -59,6 +62,8 @@ const TYPES: Readonly<Record<keyof CronceConfig, readonly string[]>> = {
   lease: ['string', 'number'],
   drain: ['string', 'number'],
   holdDown: ['string', 'number'],
+  alerts: ['object'],
+  watch: ['object'],
   jobs: ['string', 'object'],
   listen: ['string', 'number'],
   access: ['string', 'object', 'function'],

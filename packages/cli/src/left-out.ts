@@ -1,5 +1,5 @@
 import type { Page, ScheduleView } from 'cronce'
-import { isExclusive } from 'cronce/internal'
+import { isInternal } from 'cronce/internal'
 import { formatCount } from './format.ts'
 
 type List = (page: { readonly limit: number; readonly after: string | undefined }) => Promise<Page<ScheduleView>>
@@ -38,14 +38,14 @@ export class LeftOut {
   #count = 0
 
   isShown = (schedule: ScheduleView): boolean => {
-    const isShown = !isExclusive(schedule.job)
+    const isShown = !isInternal(schedule.job)
     if (!isShown) this.#count++
     return isShown
   }
 
   /** A page of the others, as long as any. */
   page(list: List, page: Parameters<List>[0], keeps: Keeps): Promise<Page<ScheduleView>> {
-    const isShown: Keeps = (schedule) => !isExclusive(schedule.job)
+    const isShown: Keeps = (schedule) => !isInternal(schedule.job)
     return filteredPage(
       list,
       page,

@@ -65,6 +65,7 @@ const SCHEDULE: ScheduleFact = {
   app: null,
   state: 'active',
   nextAt: NOW + HOUR,
+  dueSince: NOW + HOUR,
   on: null,
   needsInstance: true,
   timeoutMs: 10 * MINUTE,
@@ -260,7 +261,7 @@ describe('what the doctor makes of facts', () => {
 
   test('a fleet that is gone, drained, silent, dying, or whose clocks are off', () => {
     const gone = { ...INSTANCE, state: 'dead' as const }
-    const late = { ...SCHEDULE, nextAt: NOW - HOUR }
+    const late = { ...SCHEDULE, dueSince: NOW - HOUR }
     const levels = (fleet: Partial<FleetFacts>) =>
       judged({ fleet }).flatMap(({ check, level }) => (level === 'ok' ? [] : [`${check} ${level}`]))
     assert.deepEqual(levels({ instances: [] }), ['instances warn', 'orphans note'])
@@ -412,13 +413,13 @@ describe('what the doctor makes of facts', () => {
     )
     finds({ fleet: { schedules: [{ ...SCHEDULE, state: 'retired' }] } }, 'retired', 'note', /1 schedule is retired/)
     finds(
-      { fleet: { schedules: [{ ...SCHEDULE, nextAt: NOW - 2 * MINUTE }] } },
+      { fleet: { schedules: [{ ...SCHEDULE, dueSince: NOW - 2 * MINUTE }] } },
       'overdue',
       'fail',
       /by up to 2m: report:ada/,
     )
     assert.equal(
-      judged({ fleet: { schedules: [{ ...SCHEDULE, nextAt: NOW - 30_000 }] } }).find(
+      judged({ fleet: { schedules: [{ ...SCHEDULE, dueSince: NOW - 30_000 }] } }).find(
         ({ check }) => check === 'overdue',
       )!.level,
       'ok',

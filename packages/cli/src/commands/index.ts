@@ -89,6 +89,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./deployments.ts')).deployments,
   },
   {
+    name: 'alerts',
+    group: 'see',
+    summary: 'What the watchdog reports; test sends a message to every channel',
+    load: async () => (await import('./alerts.ts')).alerts,
+  },
+  {
     name: 'run',
     group: 'steer',
     summary: 'Run a schedule now, in addition to its due times',
@@ -154,6 +160,18 @@ export const COMMANDS: readonly Entry[] = [
     group: 'steer',
     summary: 'Stop an instance from claiming new fires',
     load: async () => (await import('./drain.ts')).drain,
+  },
+  {
+    name: 'mute',
+    group: 'steer',
+    summary: 'Send no messages about a schedule, a rule or another subject of an alert',
+    load: async () => (await import('./mute.ts')).mute,
+  },
+  {
+    name: 'unmute',
+    group: 'steer',
+    summary: 'Send messages about it again',
+    load: async () => (await import('./mute.ts')).unmute,
   },
   {
     name: 'migrate',

@@ -1,6 +1,6 @@
 import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isExclusive, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
+import { isInternal, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
 import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
@@ -232,7 +232,7 @@ function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   const glob = given === undefined ? null : readGlob(given)
   const showsAll = given !== undefined || args.has('job') || args.has('all')
   const kept = items.filter(
-    (view) => (glob?.matches(view.name) ?? true) && (showsAll || !isExclusive(view.job)) && matches(view, args),
+    (view) => (glob?.matches(view.name) ?? true) && (showsAll || !isInternal(view.job)) && matches(view, args),
   )
   const byName = new Map(kept.map((view) => [view.name, view]))
   const shown = kept.map(shownOf)

@@ -1,11 +1,10 @@
 import type { DeploymentsView, InstanceView } from 'cronce'
+import { liveDeployments, THRESHOLDS } from 'cronce/internal'
 import { formatDuration } from '../format.ts'
 import { counted, firstFew } from '../steer/say.ts'
 import type { FleetFacts } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
-/** Until then two live deployments are taken for a rollout, later for a mistake. */
-const ROLLOUT_MS = 15 * 60_000
 const TWO_PROGRAMS =
   "If they are two programs, name one of them: cronce({ app: 'worker' }). If they are parts of one release, give both the same CRONCE_DEPLOYMENT."
 
@@ -81,11 +80,9 @@ function checkDisjoint({ app, ids, view, processes }: AppFacts): Finding | null 
 
 function checkRollout({ app, ids, view, now, processes }: AppFacts): Finding | null {
   if (ids.length < 2) return null
-  // The deployment that came last says how long all of them have been live.
-  const startedAt = (id: string): number =>
-    Math.min(...processes.filter(({ deployment }) => deployment === id).map((instance) => instance.startedAt))
-  const sinceMs = Math.max(0, now - Math.max(...ids.map(startedAt)))
-  const isLong = sinceMs > ROLLOUT_MS
+  const { sinceMs } = liveDeployments(processes, now)
+  // Until then they are taken for a rollout, later for a mistake.
+  const isLong = sinceMs > THRESHOLDS.fleet.rolloutMs
   return finding(
     'deployments',
     isLong ? 'warn' : 'note',

@@ -1,13 +1,13 @@
 import type { InstanceView } from 'cronce'
+import { skewed, THRESHOLDS } from 'cronce/internal'
 import { formatDuration } from '../format.ts'
 import { counted, firstFew } from '../steer/say.ts'
 import { checkDeployments } from './check-deployments.ts'
 import type { Facts, FleetFacts } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
-const OFFSET_MS = 100
 /** Later than this it is not a moment's delay. */
-export const OVERDUE_MS = 60_000
+export const OVERDUE_MS = THRESHOLDS.overdue.afterMs
 
 export function checkFleet({ fleet, machine }: Facts): Finding[] {
   if (fleet === null) return []
@@ -38,7 +38,7 @@ function checkLive({ now, instances, schedules }: FleetFacts, live: readonly Ins
   }
   const active = schedules.filter(({ state }) => state === 'active')
   const waiting = active.filter((schedule) => schedule.needsInstance)
-  const late = waiting.filter(({ nextAt }) => nextAt !== null && nextAt < now - OVERDUE_MS)
+  const late = waiting.filter(({ dueSince }) => dueSince !== null && dueSince < now - OVERDUE_MS)
   const who = live.length > 0 ? `All ${live.length} live instances are being drained` : 'No instance is live'
   const gone = instances.filter(({ state }) => state === 'left' || state === 'dead').length
   const seen = gone === 0 ? '' : `, ${gone} left or died within a day`
@@ -81,7 +81,7 @@ function checkSilent({ now, instances }: FleetFacts): Finding {
 
 function checkClocks(live: readonly InstanceView[]): Finding[] {
   if (live.length === 0) return []
-  const off = live.filter(({ clockOffsetMs }) => Math.abs(clockOffsetMs) > OFFSET_MS)
+  const off = skewed(live, THRESHOLDS.clock.offsetMs)
   if (off.length === 0)
     return [finding('instance-clocks', 'ok', "Clocks of all instances are within 100ms of the store's.")]
   const names = off.map(({ host, clockOffsetMs }) => `${host} by ${Math.round(clockOffsetMs)}ms`)

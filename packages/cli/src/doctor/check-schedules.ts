@@ -1,4 +1,13 @@
-import { isExclusive, isRunByCaller, LEADER_JOB, SLOT_JOB, shellWord } from 'cronce/internal'
+import {
+  isExclusive,
+  isRunByCaller,
+  failing as judgeFailing,
+  LEADER_JOB,
+  longestMs,
+  SLOT_JOB,
+  shellWord,
+  THRESHOLDS,
+} from 'cronce/internal'
 import { formatCount, formatDuration } from '../format.ts'
 import { missingWords } from '../placement-words.ts'
 import { isLeaving, runnersOf } from '../steer/runners.ts'
@@ -7,11 +16,8 @@ import { isHere, OVERDUE_MS } from './check-fleet.ts'
 import type { Facts, FleetFacts, ScheduleFact } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
-const STUCK_MS = 3_600_000
-/** An instance ends a run that is past its timeout and grace; this much later none has. */
-const SLACK_MS = 60_000
 const LONG_PAUSE_MS = 7 * 86_400_000
-const FAILING = 3
+const FAILING = THRESHOLDS.failing.count
 
 export function checkSchedules({ fleet }: Facts): Finding[] {
   if (fleet === null) return []
@@ -98,16 +104,22 @@ function checkRetired({ schedules }: FleetFacts): Finding[] {
   ]
 }
 
+function isOverdue({ dueSince }: ScheduleFact, now: number): boolean {
+  return dueSince !== null && dueSince < now - OVERDUE_MS
+}
+
 function checkOverdue(fleet: FleetFacts): Finding {
   const { now, instances } = fleet
   const late = active(fleet)
-    .filter(({ nextAt, job }) => nextAt !== null && nextAt < now - OVERDUE_MS && runnersOf(job, instances).length > 0)
-    .sort((one, other) => one.nextAt! - other.nextAt!)
+    .filter(
+      (schedule) => isOverdue(schedule, now) && schedule.needsInstance && runnersOf(schedule.job, instances).length > 0,
+    )
+    .sort((one, other) => one.dueSince! - other.dueSince!)
   if (late.length === 0) return finding('overdue', 'ok', 'No schedule is overdue for which an instance is live.')
   return finding(
     'overdue',
     'fail',
-    `${counted(late.length, 'schedule is', 'schedules are')} overdue although instances are live, by up to ${formatDuration(now - late[0]!.nextAt!)}: ${firstFew(late.map(({ name }) => name))}.`,
+    `${counted(late.length, 'schedule is', 'schedules are')} overdue although instances are live, by up to ${formatDuration(now - late[0]!.dueSince!)}: ${firstFew(late.map(({ name }) => name))}.`,
     'Look at the logs of the instances: they may not reach the store, or be too few.',
   )
 }
@@ -139,8 +151,11 @@ function checkWaiting(fleet: FleetFacts): Finding[] {
   const { now, instances } = fleet
   const waiting = active(fleet)
     .filter(
-      ({ waitingSince, job }) =>
-        waitingSince !== null && waitingSince < now - OVERDUE_MS && runnersOf(job, instances).length > 0,
+      (schedule) =>
+        schedule.waitingSince !== null &&
+        schedule.waitingSince < now - OVERDUE_MS &&
+        !isOverdue(schedule, now) &&
+        runnersOf(schedule.job, instances).length > 0,
     )
     .sort((one, other) => one.waitingSince! - other.waitingSince!)
   if (waiting.length === 0) return []
@@ -159,7 +174,7 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
     .filter(({ job, instance, startedAt, timeoutMs, graceMs }) => {
       // A leader has nothing to finish.
       if (instance === '' || job === LEADER_JOB) return false
-      return now - startedAt > (timeoutMs === null ? STUCK_MS : timeoutMs + graceMs + SLACK_MS)
+      return now - startedAt > longestMs(timeoutMs === null ? null : timeoutMs + graceMs, [], THRESHOLDS.stuck)
     })
     .sort((one, other) => one.startedAt - other.startedAt)
   const looked = isRunSample ? `Of the latest ${formatCount(runs.length)} open runs, ` : ''
@@ -181,14 +196,14 @@ function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
 function checkFailing(fleet: FleetFacts): Finding {
   const failing = fleet.schedules
     // The holder of a lock knows how its work ended.
-    .filter(({ job, state, failedInRow }) => state !== 'retired' && failedInRow >= FAILING && !isExclusive(job))
+    .filter((schedule) => judgeFailing({ schedule }, THRESHOLDS.failing) !== 'fine' && !isExclusive(schedule.job))
     .sort((one, other) => other.failedInRow - one.failedInRow)
   if (failing.length === 0) return finding('failing', 'ok', `No schedule has failed ${FAILING} times in a row.`)
   const names = failing.map(({ name, failedInRow }) => `${name} (${failedInRow})`)
   return finding(
     'failing',
     'warn',
-    `${counted(failing.length, 'schedule has', 'schedules have')} failed ${FAILING} times in a row or more: ${firstFew(names)}.`,
+    `${counted(failing.length, 'schedule has', 'schedules have')} failed ${FAILING} times in a row or more, or ${failing.length === 1 ? 'was' : 'were'} paused by pauseAfter: ${firstFew(names)}.`,
     `See why: cronce show ${shellWord(failing[0]!.name)}`,
   )
 }

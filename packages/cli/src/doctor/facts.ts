@@ -82,6 +82,8 @@ export interface ScheduleFact {
   readonly app: string | null
   readonly state: 'active' | 'paused' | 'retired' | 'finished'
   readonly nextAt: number | null
+  /** Since when something of it could have started that nothing in its policy holds back. */
+  readonly dueSince: number | null
   /** An instance has to be there for it. */
   readonly needsInstance: boolean
   /** `cronce exec` runs it. */

@@ -1,6 +1,6 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isOfExec, needsInstance } from 'cronce/internal'
+import { dueSince, isOfExec, needsInstance } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
 import { CALL_GRACE_MS, expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
@@ -83,6 +83,7 @@ export function scheduleFact(view: ScheduleView): ScheduleFact {
     app,
     state,
     nextAt,
+    dueSince: dueSince(view),
     needsInstance: needsInstance(view),
     isExec: isOfExec(view),
     timeoutMs: policy.timeout.runMs,

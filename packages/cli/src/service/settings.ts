@@ -120,6 +120,8 @@ function readOptions(args: Args, { env, cwd }: Io, { config }: LoadedConfig, job
     lease: duration('lease', CRONCE_LEASE),
     drain: duration('drain', CRONCE_DRAIN),
     holdDown: config.holdDown,
+    alerts: config.alerts,
+    watch: config.watch,
   }
 }
 

@@ -17,6 +17,8 @@ export interface AppCore<Tx> {
   readonly emit: (event: CronceEvent) => void
   /** Receivers of the engine's figures. */
   readonly meters: Meter[]
+  /** What the store warned about, by code. */
+  readonly storeWarnings: Map<string, string>
   readonly lazy: LazyStore<Tx>
   /** The declared jobs, by name. */
   readonly jobs: Map<string, DeclaredJob<Tx>>

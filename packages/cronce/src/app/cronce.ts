@@ -1,5 +1,6 @@
 import { type Client, createClient } from '../client/client.ts'
 import type { AnyInputs, IfKnown } from '../client/inputs.ts'
+import type { ClientParts } from '../client/parts.ts'
 import { show } from '../client/read-option.ts'
 import type { InferInput, StandardSchema } from '../client/standard-schema.ts'
 import { systemClock } from '../clock.ts'
@@ -11,6 +12,7 @@ import { plainJob } from '../model/placement.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
+import { appWatch } from './app-watch.ts'
 import { atEntry } from './at-entry.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
@@ -100,14 +102,21 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const core = atEntry(() => coreOf(options))
   const { resolved, around, logger, events, jobs, middleware, lazy } = core
   const lifecycle = new AppLifecycle(core)
-  const client = clientOf(core, lifecycle)
+  const clientParts = clientPartsOf(core, lifecycle)
+  const client = createClient<Tx>(clientParts)
   const exclusiveParts = exclusivePartsFor(core, lifecycle)
+  const keys = makeOnce(exclusiveParts, lazy.store)
+  const watch = appWatch({ core, lifecycle, keys, client: clientParts })
   const elections = makeElections(exclusiveParts, logger, () => lifecycle.engine !== null && lifecycle.isStarted)
 
+  const onStarted = (): void => {
+    elections.begin()
+    watch.begin()
+  }
   const app: Cronce<Tx> = {
     ...client,
     ...makeLocks(exclusiveParts),
-    ...makeOnce(exclusiveParts, lazy.store),
+    ...keys,
     elect: elections.elect,
     isLeader: elections.isLeader,
     job(name: string, jobOptions: unknown, handler?: unknown) {
@@ -128,9 +137,11 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
       demandFunction(`The listener of ${type}`, listener, `app.on('${type}', (event) => { … })`)
       return events.on(type, listener)
     },
-    start: (startOptions) =>
-      lifecycle.start({ stop: () => app.stop(), onStarted: () => elections.begin() }, startOptions),
-    stop: () => lifecycle.stop(),
+    start: (startOptions) => lifecycle.start({ stop: () => app.stop(), onStarted }, startOptions),
+    stop() {
+      watch.end()
+      return lifecycle.stop()
+    },
     runDue: () => lifecycle.runDue(),
     handleFire: (request, fireOptions) =>
       handleFire(
@@ -167,21 +178,28 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     around.told?.(event)
     events.emit(event)
   }
+  const storeWarnings = new Map<string, string>()
   const lazy = lazyStore<Tx>(
     () =>
       source.open({
         namespace: resolved.namespace,
         adopt: resolved.adopt,
         production: around.production,
-        warn: (code, message) => logger.warn(`${message} (${code})`),
+        warn(code, message) {
+          storeWarnings.set(code, message)
+          logger.warn(`${message} (${code})`)
+        },
       }),
     { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
   )
-  return { resolved, around, logger, events, emit, meters: [], lazy, jobs: new Map(), middleware: [] }
+  return { resolved, around, logger, events, emit, meters: [], storeWarnings, lazy, jobs: new Map(), middleware: [] }
 }
 
-function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
-  return createClient<Tx>({
+function clientPartsOf<Tx>(
+  { lazy, around, emit, jobs, logger }: AppCore<Tx>,
+  lifecycle: AppLifecycle<Tx>,
+): ClientParts<Tx> {
+  return {
     store: lazy.store,
     context: () => ({
       zoneData: around.zoneData,
@@ -195,7 +213,7 @@ function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecyc
     warn: (message) => logger.warn(message),
     inputSchemaOf: (job) => findJob(jobs, job)?.schema,
     defaultsOf: (job) => findJob(jobs, job)?.defaults,
-  })
+  }
 }
 
 /** Also by the name that the job has on one host or under one label. */

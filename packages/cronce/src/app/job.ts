@@ -31,6 +31,8 @@ import type { Definition } from '../model/schedule.ts'
 import type { Run } from '../run/run.ts'
 import type { TargetHandler } from '../target/loaded-target.ts'
 import { readTarget, TARGET_NAMES } from '../target/target.ts'
+import { readWatch } from '../watch/read-watch.ts'
+import type { JobWatchOptions } from '../watch/watch-options.ts'
 import { createRun } from './handled-run.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
@@ -63,6 +65,8 @@ export interface JobOnlyOptions<Schema extends StandardSchema | undefined = unde
    * @default one fire per due time in the whole fleet
    */
   readonly hosts?: 'each' | undefined
+  /** What the watchdog reports about its schedules, where it differs from the app's `watch`. */
+  readonly watch?: JobWatchOptions | undefined
   /** The name that the job had before: it continues where that one stopped, in one step, with its pause. */
   readonly was?: string | undefined
 }
@@ -96,6 +100,7 @@ export interface DeclaredJob<Tx> {
   /** The target is not a function of this process. */
   readonly isTarget: boolean
   readonly retryIf: (error: unknown) => boolean
+  readonly watch: JobWatchOptions | undefined
 }
 
 export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
@@ -108,7 +113,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
   const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
-  const { schema, retry, was, hosts, ...rest } = target.rest as JobOptions<StandardSchema>
+  const { schema, retry, was, hosts, watch, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is not a Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
@@ -125,6 +130,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     ...rest,
     ...(retry === undefined ? {} : { retry: isRecord(retry) ? retryOptions : retry }),
   }
+  readWatch(watch, 'job')
   const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions, {}, 'Job')
   const job: DeclaredJob<Tx> = {
     name: id,
@@ -137,6 +143,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     handler: called,
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
+    watch,
   }
   // A rejection is reported when the app starts, which asks again.
   demandFittingInput(job)?.catch(() => {})
@@ -186,7 +193,7 @@ function demandOrder(name: unknown, options: unknown, handler: unknown): void {
 }
 
 /** `job` is listed here so that it is refused with its own explanation. */
-const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', ...TARGET_NAMES]
+const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', 'watch', ...TARGET_NAMES]
 
 /** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
 function readOptions(job: string, options: unknown): Readonly<Record<string, unknown>> {

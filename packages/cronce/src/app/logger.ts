@@ -121,6 +121,9 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
   'store.failed': (event) => `The store failed (${event.operation}): ${event.error.message}`,
   'store.recovered': () => 'The store answers again.',
   'store.rolledBack': rolledBack,
+  'alert.fired': ({ rule, subjects, count }) =>
+    `Alert ${rule}: ${few(subjects)}${count > subjects.length ? `; ${count} in all` : ''}.`,
+  'alert.resolved': ({ rule, subjects }) => `Alert ${rule} is resolved: ${few(subjects)}.`,
   'clock.skewed': (event) => `This machine's clock is ${event.offsetMs} ms off the store's.`,
 }
 

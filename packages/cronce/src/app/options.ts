@@ -7,6 +7,10 @@ import { GRACE_MS } from '../engine/fleet/lease.ts'
 import { CronceError } from '../errors.ts'
 import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
+import type { AlertsOptions } from '../watch/channel.ts'
+import { type ReadAlerts, readAlerts, readWatch } from '../watch/read-watch.ts'
+import type { Thresholds } from '../watch/rules/thresholds.ts'
+import type { WatchOptions } from '../watch/watch-options.ts'
 import { type Logger, stderrLogger } from './logger.ts'
 
 /** Options of `cronce()`. */
@@ -53,6 +57,15 @@ export interface CronceOptions<Tx = unknown> {
   readonly logger?: Logger | false | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
+  /** Where the watchdog sends its alerts. With this option, or `watch`, the fleet watches itself. @default no watchdog */
+  readonly alerts?: AlertsOptions | undefined
+  /** What the watchdog reports, for all jobs of the app. @default the default of each rule */
+  readonly watch?: WatchOptions | undefined
+}
+
+export interface ResolvedWatch {
+  readonly alerts: ReadAlerts
+  readonly thresholds: Thresholds
 }
 
 export interface ResolvedOptions {
@@ -70,6 +83,8 @@ export interface ResolvedOptions {
   readonly keepAlive: boolean
   readonly logger: Logger
   readonly adopt: boolean
+  /** `null`: the app is not watched. */
+  readonly watch: ResolvedWatch | null
   /** Warnings about valid values that are probably mistakes, in sentences. */
   readonly warnings: readonly string[]
 }
@@ -90,6 +105,8 @@ const NAMES = [
   'keepAlive',
   'logger',
   'adopt',
+  'alerts',
+  'watch',
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
@@ -112,8 +129,14 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),
     adopt: readBoolean('adopt', given.adopt ?? false),
+    watch: resolveWatch(given),
     warnings: appSuspicions(given),
   })
+}
+
+function resolveWatch({ alerts, watch }: { alerts?: unknown; watch?: unknown }): ResolvedWatch | null {
+  if (alerts === undefined && watch === undefined) return null
+  return { alerts: readAlerts(alerts), thresholds: readWatch(watch, 'app') }
 }
 
 function readLogger(logger: unknown): Logger {

@@ -1,4 +1,5 @@
 import { isExclusive, SLOT_JOB } from '../model/exclusive-jobs.ts'
+import type { Instant } from '../model/schedule.ts'
 import type { Decision, StartedRun } from '../policy/decision.ts'
 import type { HeldRun, WatchHint } from '../store/store.ts'
 import { claimFire, type Wanted } from './claim/claim-fire.ts'
@@ -9,7 +10,7 @@ import { Core } from './core.ts'
 import { type Deployer, deployer } from './deploy/deploy.ts'
 import { deployState } from './deploy/deploy-state.ts'
 import { describeError } from './describe-error.ts'
-import { fleetState } from './fleet/fleet-state.ts'
+import { type FleetState, fleetState } from './fleet/fleet-state.ts'
 import { Heartbeat } from './fleet/heartbeat.ts'
 import { Housekeeper } from './fleet/housekeeping.ts'
 import { Reconciler } from './fleet/reconcile.ts'
@@ -301,6 +302,20 @@ export class Instance<Tx = unknown> {
 
   get instance(): string {
     return this.#core.fleet.instance
+  }
+
+  get settings(): EngineSettings {
+    return this.#core.settings
+  }
+
+  /** The fleet as the last heartbeat listed it. */
+  get fleet(): Readonly<FleetState> {
+    return this.#core.fleet
+  }
+
+  /** The store's clock, as far as this instance knows it. */
+  storeNow(): Instant {
+    return Math.floor(this.#core.time.estimate())
   }
 
   get running(): number {

@@ -120,6 +120,10 @@ export interface EngineSettings {
   readonly retireAfterMs: number
   /** A run without a timeout is reported as stuck after this time. */
   readonly stuckMs: number
+  /** What it does besides its jobs, as names that its peers see among them. */
+  readonly duties: readonly string[]
+  /** Time between two looks of the watchdog. */
+  readonly watchMs: number
   /** Schedules that the code declares. */
   readonly declared: readonly Declared[]
   /** Names that stand for the schedules of all hosts: see `everyHost`. */

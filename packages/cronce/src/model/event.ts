@@ -1,3 +1,4 @@
+import type { Rule, Severity } from './alert.ts'
 import type { Outcome, Reason, StartCause } from './outcome.ts'
 import type { ErrorRecord, FireKey } from './record.ts'
 import type { CancelRequest, Instant, Retirement } from './schedule.ts'
@@ -169,6 +170,16 @@ export type CronceEvent =
       readonly incomplete: boolean
     }
   | { readonly type: 'clock.skewed'; readonly instance: string; readonly offsetMs: number }
+  /** The watchdog noticed a problem, or that it is over. Emitted by the instance that watches. */
+  | {
+      readonly type: 'alert.fired' | 'alert.resolved'
+      readonly app: string
+      readonly rule: Rule
+      readonly severity: Severity
+      /** The first of them; `count`: how many there are. */
+      readonly subjects: readonly string[]
+      readonly count: number
+    }
 
 /** The types of events that `app.on()` takes. */
 export type EventType = CronceEvent['type']
@@ -215,6 +226,8 @@ const TYPES = {
   'store.recovered': true,
   'store.rolledBack': true,
   'clock.skewed': true,
+  'alert.fired': true,
+  'alert.resolved': true,
 } as const satisfies Readonly<Record<EventType, true>>
 
 /** All events, by name. */

@@ -19,3 +19,18 @@ export function isExclusive(job: string): boolean {
 export function isRunByCaller(job: string): boolean {
   return isExclusive(job) || job === SLOT_JOB
 }
+
+/** An instance that lists this name among its jobs takes part in watching its app. */
+export const WATCH_JOB = 'cronce:watch'
+/** The job of schedules that hold the alerts of an app: they never run. */
+export const ALERTS_JOB = 'cronce:alerts'
+
+/** The schedule that holds the alerts of an app. */
+export function alertsSchedule(app: string): string {
+  return `${ALERTS_JOB}:${app}`
+}
+
+/** Whether it is the library's own and of no interest in lists. */
+export function isInternal(job: string): boolean {
+  return isExclusive(job) || job === ALERTS_JOB
+}

@@ -21,6 +21,7 @@ export const FLEET_METRICS = {
   success: ['cronce_last_success_timestamp_seconds', 'When a fire of the job last succeeded.'],
   next: ['cronce_next_fire_timestamp_seconds', 'When a fire of the job is due next.'],
   instances: ['cronce_instances', 'Instances, by the state they are in. Silent: its lease has expired.'],
+  alerts: ['cronce_alerts', 'Subjects of the alerts of the watchdog that are firing.'],
   cut: ['cronce_fleet_truncated', 'Whether there are more schedules than the 10,000 that a scrape looks at: 0 or 1.'],
 } as const
 
@@ -28,14 +29,18 @@ type FleetKey = keyof typeof FLEET_METRICS
 
 /** The metrics of the fleet, read from the store. Bounded, whatever it holds. */
 export async function fleetFamilies(source: Source, maxJobs: number): Promise<readonly Family[]> {
-  const [store, schedules, instances] = await Promise.all([
+  const [store, schedules, instances, alerts] = await Promise.all([
     source.store.check(),
     collect(BOUNDS, (page) => source.schedules.list(page)),
     source.instances.list(),
+    source.alerts.list(),
   ])
   const table = new Table()
   countInstances(table, instances)
   await countSchedules(table, schedules.items, { now: store.now, instances, jobOf: labelCap(maxJobs) })
+  for (const { app, rule, severity, state, count } of alerts) {
+    if (state === 'firing') table.add('alerts', { app, rule, severity }, count)
+  }
   table.set('cut', {}, Number(schedules.cut))
   return table.families()
 }

@@ -1,4 +1,4 @@
-import { OUTCOMES, REASONS, START_CAUSES } from 'cronce'
+import { OUTCOMES, REASONS, RULES, START_CAUSES } from 'cronce'
 import { DEFINITION_SCHEMAS } from './definition-schemas.ts'
 import {
   ANYTHING,
@@ -134,6 +134,25 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
         ...{ code: TEXT, message: TEXT, at: AT },
       }),
     ),
+  }),
+  Alert: object({
+    app: TEXT,
+    rule: choice(...RULES),
+    severity: choice('warning', 'critical'),
+    state: choice('firing', 'resolved', 'muted'),
+    firstAt: AT,
+    lastAt: about(AT, 'When its state or its subjects last changed.'),
+    subjects: about(array(object({ name: TEXT, text: TEXT, sinceAt: AT })), 'The first of them, at most 20.'),
+    count: about(INTEGER, 'Of all subjects.'),
+  }),
+  Mute: object({ app: TEXT, subject: TEXT, untilAt: orNull(AT), note: orNull(TEXT), author: orNull(TEXT) }),
+  Unmuted: object({ unmuted: about(BOOLEAN, 'False: it was not muted.') }),
+  UnsentAlert: object({
+    app: TEXT,
+    id: TEXT,
+    kind: choice('firing', 'update', 'repeat', 'resolved', 'test'),
+    at: AT,
+    rule: choice(...RULES, 'test'),
   }),
   Store: object({
     name: TEXT,

@@ -1,3 +1,4 @@
+import { ALERT_ROUTES } from './alerts.ts'
 import { FIRE_ROUTES } from './fires.ts'
 import { FLEET_ROUTES } from './fleet.ts'
 import { METRICS_ROUTES } from './metrics.ts'
@@ -13,5 +14,6 @@ export const ROUTES: readonly Route[] = [
   ...SCHEDULE_ROUTES,
   ...FIRE_ROUTES,
   ...FLEET_ROUTES,
+  ...ALERT_ROUTES,
   ...SERVICE_ROUTES,
 ]

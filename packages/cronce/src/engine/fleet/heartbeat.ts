@@ -288,8 +288,9 @@ function stateOf(core: Core): 'live' | 'draining' {
 }
 
 function describe(core: Core, state: SentState) {
-  const { app, deployment, host, pid, version, zoneData, concurrency } = core.settings
+  const { app, deployment, host, pid, version, zoneData, concurrency, duties } = core.settings
   const { host: _, ...labels } = core.settings.labels
+  const jobs = [...core.parts.jobs.keys()]
   return {
     id: core.fleet.instance,
     app,
@@ -299,7 +300,8 @@ function describe(core: Core, state: SentState) {
     version,
     zoneData,
     concurrency,
-    jobs: [...core.parts.jobs.keys()],
+    // A process without jobs is no part of a deployment.
+    jobs: jobs.length === 0 ? [] : [...jobs, ...duties],
     state,
     clockOffsetMs: core.time.wallOffsetMs(),
     running: core.runs.size,

@@ -1,0 +1,50 @@
+import { invalid } from '../client/read-option.ts'
+import type { AlertChannel } from '../watch/channel.ts'
+import type { AlertMessage } from '../watch/message.ts'
+import { readHttpUrl } from '../watch/read-watch.ts'
+import { type ChannelOptions, post, readChannelOptions } from './post.ts'
+
+/** Options of `pagerDuty()`. */
+export interface PagerDutyOptions extends ChannelOptions {
+  /** The integration key of a service with Events API v2. */
+  readonly routingKey: string | undefined
+  /** @default 'https://events.pagerduty.com/v2/enqueue' */
+  readonly url?: string | undefined
+}
+
+const EVENTS_URL = 'https://events.pagerduty.com/v2/enqueue'
+
+/** PagerDuty, by its Events API v2. An alert is one incident there: messages about it have one deduplication key. */
+export function pagerDuty(options: PagerDutyOptions): AlertChannel {
+  const given = readChannelOptions('pagerDuty', options, ['routingKey', 'url'])
+  const { routingKey, url = EVENTS_URL, name = 'pager-duty', filter } = given
+  const address = readHttpUrl('pagerDuty.url', url)
+  if (typeof routingKey !== 'string' || !/^[\w-]{1,100}$/.test(routingKey)) {
+    // It is a secret: it is not repeated.
+    throw invalid('pagerDuty.routingKey', undefined, 'the integration key of a service', 'process.env.PAGERDUTY_KEY')
+  }
+  return {
+    name,
+    filter,
+    send: (message, { signal }) => post(address, { body: JSON.stringify(eventOf(message, routingKey)) }, signal),
+  }
+}
+
+function eventOf(message: AlertMessage, routingKey: string): object {
+  const { state, alert, title, text, command, rule, app, severity, firstAt, count, subjects, url } = message
+  return {
+    routing_key: routingKey,
+    event_action: state === 'firing' ? 'trigger' : 'resolve',
+    dedup_key: alert,
+    client: 'cronce',
+    ...(url === null ? {} : { client_url: url, links: [{ href: url, text: 'Dashboard' }] }),
+    payload: {
+      summary: title.slice(0, 1_024),
+      source: app,
+      severity,
+      timestamp: new Date(firstAt).toISOString(),
+      class: rule,
+      custom_details: { text, command, count, subjects: subjects.map(({ name }) => name) },
+    },
+  }
+}

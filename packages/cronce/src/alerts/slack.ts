@@ -1,0 +1,37 @@
+import type { AlertChannel } from '../watch/channel.ts'
+import type { AlertMessage } from '../watch/message.ts'
+import { readHttpUrl } from '../watch/read-watch.ts'
+import { type ChannelOptions, post, readChannelOptions } from './post.ts'
+
+/** Options of `slack()`. */
+export interface SlackOptions extends ChannelOptions {
+  /** Of an incoming webhook: it is a secret. */
+  readonly url: string | undefined
+}
+
+/**
+ * A channel of Slack, by an incoming webhook.
+ *
+ * @example
+ * cronce({ store, alerts: { channels: [slack({ url: process.env.SLACK_URL })] } })
+ */
+export function slack(options: SlackOptions): AlertChannel {
+  const { url, name = 'slack', filter } = readChannelOptions('slack', options, ['url'])
+  const address = readHttpUrl('slack.url', url)
+  return {
+    name,
+    filter,
+    send: (message, { signal }) => post(address, { body: JSON.stringify({ text: textOf(message) }) }, signal),
+  }
+}
+
+function textOf({ state, title, text, command, url }: AlertMessage): string {
+  const mark = state === 'firing' ? ':red_circle:' : ':large_green_circle:'
+  const link = url === null ? '' : `\n${escaped(url)}`
+  return `${mark} *${escaped(title)}*\n${escaped(text)}\n\`${escaped(command)}\`${link}`
+}
+
+/** The three characters that mean something to Slack. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

@@ -1,0 +1,229 @@
+import { viewSchedule } from '../client/make-view.ts'
+import { isRunByCaller, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
+import type { InstanceRecord } from '../model/instance.ts'
+import type { FireEnd, ListedRecord } from '../model/record.ts'
+import type { Instant, ScheduleState } from '../model/schedule.ts'
+import type { Store } from '../store/store.ts'
+import { LEAST_SAMPLES } from './rules/figures.ts'
+import { type Judgement, judgeSchedule } from './rules/judge.ts'
+import type { Thresholds } from './rules/thresholds.ts'
+
+/** Schedules that one look reads: a bound for what it costs, however many there are. */
+const PAGE = 500
+const MOST_PAGES = 10
+const ENDS = 1_000
+/** Schedules of which the history is read in one call, and how much of it. */
+const SUSPECTS = 100
+const HISTORY = 50
+const LOOKED_BACK_MS = 15 * 60_000
+const NO_BUCKETS = '0'.repeat(256)
+
+export interface LookParts {
+  readonly store: Pick<Store, 'load' | 'due' | 'listSchedules' | 'listRecords' | 'listEnds' | 'listLatest'>
+  readonly now: () => Instant
+  readonly instances: () => readonly InstanceRecord[]
+  /** Whether a schedule is this app's to watch. */
+  readonly isOwn: (state: ScheduleState) => boolean
+  readonly thresholdsOf: (job: string) => Thresholds
+  readonly judged: (judgement: Judgement, now: Instant) => void
+  /** It does not exist any more, or another app watches it. */
+  readonly gone: (schedule: string) => void
+  /** Schedules that have a problem: whatever ends may resolve it. */
+  readonly troubled: () => readonly string[]
+}
+
+/** Looks at the schedules of an app: each look is one call to the store that reads a bounded number of rows. */
+export class ScheduleLooks {
+  readonly #parts: LookParts
+  /** Where the next page begins; `null`: at the first schedule. */
+  #after: string | null = null
+  /** Where the list of ends goes on; `null`: from now on. */
+  #ends: string | null = null
+  /** All schedules fit on one page, so every page shows what is overdue. */
+  #isSmall = true
+  #passes = 0
+  #hasLookedBack = false
+  /** Schedules whose history is needed, with what ended. */
+  readonly #suspects = new Map<string, ListedRecord[]>()
+  /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
+  readonly #explained = new Map<string, Times>()
+
+  constructor(parts: LookParts) {
+    this.#parts = parts
+  }
+
+  /** Whether every schedule has been looked at. */
+  get isComplete(): boolean {
+    return this.#passes > 0
+  }
+
+  get hasSuspects(): boolean {
+    return this.#suspects.size > 0
+  }
+
+  /** What to look at in turn while nothing is wrong: one of them a minute. */
+  get rotation(): readonly (() => Promise<void>)[] {
+    const all = [() => this.lookAtEnds(), () => this.lookAtPage()]
+    if (!this.#hasLookedBack) all.push(() => this.lookBack())
+    if (!this.#isSmall) all.push(() => this.lookAtDue())
+    return all
+  }
+
+  /** One page; and the next ones, too, as long as something is wrong: what has one cause is one message. */
+  async lookAtPage(): Promise<void> {
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const query = { after: this.#after, limit: PAGE }
+      const { items, next, now } = await this.#parts.store.listSchedules(query)
+      if (this.#after === null) this.#isSmall = next === null
+      this.#after = next
+      if (next === null) this.#passes++
+      if (!this.#judge(items, now) || next === null) return
+    }
+  }
+
+  /** Jobs that no live instance has any more: their schedules need not wait for their page. */
+  async lookAtJob(job: string): Promise<void> {
+    const query = { job, state: 'active', after: null, limit: PAGE } as const
+    const { items, now } = await this.#parts.store.listSchedules(query)
+    this.#judge(items, now)
+  }
+
+  /** What has been due for longest. A fleet that is well answers with nothing. */
+  async lookAtDue(): Promise<void> {
+    const names = new Set(
+      this.#parts.instances().flatMap(({ jobs }) => jobs.filter((job) => !job.startsWith(RESERVED_PREFIX))),
+    )
+    const jobs = [...names].map((job) => ({ job, buckets: NO_BUCKETS }))
+    if (jobs.length === 0) return
+    const { schedules, now } = await this.#parts.store.due({ jobs, patienceMs: 60_000, limit: PAGE })
+    this.#judge(schedules, now)
+  }
+
+  /** What ended since the last time. */
+  async lookAtEnds(): Promise<void> {
+    const { items, next } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
+    this.#ends = next
+    const troubled = new Set(this.#parts.troubled())
+    for (const item of items) {
+      if (troubled.has(item.schedule) || this.#isTelling(item)) this.suspect(item.schedule, item)
+    }
+  }
+
+  /** What was missed before the first look at ends: when a whole fleet comes back, it is recorded before anything watches. */
+  async lookBack(): Promise<void> {
+    const since = this.#parts.now() - LOOKED_BACK_MS
+    const query = { view: 'fires', outcome: 'missed', from: since, after: null, limit: SUSPECTS } as const
+    const { items } = await this.#parts.store.listRecords(query)
+    this.#hasLookedBack = true
+    for (const item of items) if (item.endedAt !== null && item.endedAt >= since) this.suspect(item.schedule, item)
+  }
+
+  /** Whether an end may be a problem of `slow`, `late`, `missed` or `failing`. */
+  #isTelling(item: ListedRecord): boolean {
+    if (item.job.startsWith(RESERVED_PREFIX) || item.ending === null) return false
+    if (item.ending.outcome !== 'succeeded' || item.run === null) return true
+    const usual = this.#explained.get(item.schedule) ?? NOTHING_EXPLAINED
+    const { slow, late } = this.#parts.thresholdsOf(item.job)
+    const { durationMs, latenessMs } = timesOf(item)
+    const isLong = slow !== false && durationMs >= Math.max(slow.atLeastMs, usual.durationMs)
+    return isLong || (late !== false && latenessMs >= Math.max(late.atLeastMs, usual.latenessMs))
+  }
+
+  /** Have a schedule looked at closely. */
+  suspect(schedule: string, end?: ListedRecord): void {
+    const ends = this.#suspects.get(schedule) ?? []
+    if (end !== undefined) ends.push(end)
+    this.#suspects.set(schedule, ends)
+  }
+
+  /** Reads the state and the history of those. */
+  async lookAtSuspects(): Promise<void> {
+    const batch = [...this.#suspects].slice(0, SUSPECTS)
+    if (batch.length === 0) return
+    const ids = batch.map(([id]) => id)
+    const { store } = this.#parts
+    const [{ schedules, now }, { fires }] = await Promise.all([
+      store.load(ids),
+      store.listLatest({ schedules: ids, limit: HISTORY }),
+    ])
+    for (const [id, ends] of batch) {
+      this.#suspects.delete(id)
+      const state = schedules.find((each) => each.id === id)
+      if (state === undefined) this.#parts.gone(id)
+      else
+        this.#judgeClosely(
+          state,
+          ends,
+          fires.filter(({ schedule }) => schedule === id),
+          now,
+        )
+    }
+  }
+
+  #judgeClosely(state: ScheduleState, ends: readonly ListedRecord[], history: readonly FireEnd[], now: Instant): void {
+    if (!this.#isWatched(state)) {
+      this.#parts.gone(state.id)
+      return
+    }
+    const judgement = this.#judgementOf(state, now, ends, history)
+    const isUsual = !judgement.problems.some(({ rule }) => rule === 'slow' || rule === 'late')
+    if (isUsual && history.length > LEAST_SAMPLES) this.#explain(state, ends)
+    this.#parts.judged(judgement, now)
+  }
+
+  #explain({ id }: ScheduleState, ends: readonly ListedRecord[]): void {
+    if (ends.length === 0) return
+    const times = ends.map(timesOf)
+    const known = this.#explained.get(id) ?? NOTHING_EXPLAINED
+    if (this.#explained.size >= MOST_EXPLAINED) this.#explained.clear()
+    this.#explained.set(id, {
+      durationMs: Math.max(known.durationMs, ...times.map(({ durationMs }) => durationMs * SLACK)),
+      latenessMs: Math.max(known.latenessMs, ...times.map(({ latenessMs }) => latenessMs * SLACK)),
+    })
+  }
+
+  /** Whether anything is wrong. */
+  #judge(states: readonly ScheduleState[], now: Instant): boolean {
+    let isWrong = false
+    for (const state of states) {
+      if (!this.#isWatched(state)) continue
+      const judgement = this.#judgementOf(state, now, null, null)
+      this.#parts.judged(judgement, now)
+      if (judgement.isSuspect) this.suspect(state.id)
+      isWrong ||= judgement.problems.length > 0
+    }
+    return isWrong
+  }
+
+  #judgementOf(
+    state: ScheduleState,
+    now: Instant,
+    ends: readonly ListedRecord[] | null,
+    history: readonly FireEnd[] | null,
+  ): Judgement {
+    const facts = { now, schedule: viewSchedule(state), ends, history, instances: this.#parts.instances() }
+    return judgeSchedule(facts, this.#parts.thresholdsOf(state.definition.job))
+  }
+
+  #isWatched(state: ScheduleState): boolean {
+    const { job } = state.definition
+    return !job.startsWith(RESERVED_PREFIX) && !isRunByCaller(job) && this.#parts.isOwn(state)
+  }
+}
+
+/** Then all are forgotten: each costs a look at its history once more. */
+const MOST_EXPLAINED = 10_000
+/** What is a little longer than what was explained is explained, too. */
+const SLACK = 1.5
+
+interface Times {
+  readonly durationMs: number
+  readonly latenessMs: number
+}
+
+const NOTHING_EXPLAINED: Times = { durationMs: 0, latenessMs: 0 }
+
+function timesOf({ run, endedAt, readyAt }: ListedRecord): Times {
+  if (run === null || endedAt === null) return NOTHING_EXPLAINED
+  return { durationMs: endedAt - run.startedAt, latenessMs: run.startedAt - readyAt }
+}

@@ -1,0 +1,103 @@
+import type { Clock } from '../clock.ts'
+import type { Message } from '../model/alert.ts'
+import type { Json } from '../model/json.ts'
+import type { AlertChannel } from './channel.ts'
+import type { AlertMessage } from './message.ts'
+
+/** Longest time that a channel may take for one message. */
+const SEND_MS = 10_000
+const FIRST_PAUSE_MS = 2_000
+const LONGEST_PAUSE_MS = 5 * 60_000
+/** After this time a message is given up: the alert is still listed. */
+const GIVE_UP_MS = 86_400_000
+
+export interface SenderParts {
+  readonly clock: Pick<Clock, 'mono' | 'sleep'>
+  /** Does the work of a key once in the fleet: `app.once`. */
+  readonly once: (key: string, work: () => Promise<Json>) => Promise<Json>
+  readonly render: (message: Message) => AlertMessage
+  readonly warn: (message: string) => void
+  /** A message has been sent or given up, or is to be tried again later. */
+  readonly onChange: () => void
+  readonly stopped: AbortSignal
+}
+
+/** Sends messages by one channel, in their order. A channel that fails holds up nothing but itself. */
+export class Sender {
+  readonly name: string
+  readonly #channel: AlertChannel
+  readonly #parts: SenderParts
+  /** Ids of messages that this channel is done with. */
+  readonly #done = new Set<string>()
+  #failures = 0
+  #nextTryAt = Number.NEGATIVE_INFINITY
+  #isBusy = false
+
+  constructor(channel: AlertChannel, parts: SenderParts) {
+    this.name = channel.name
+    this.#channel = channel
+    this.#parts = parts
+  }
+
+  isDoneWith(id: string): boolean {
+    return this.#done.has(id)
+  }
+
+  /** Starts sending what is due. Answers how long there is nothing to do; never rejects. */
+  send(outbox: readonly Message[], now: number): number {
+    const known = new Set(outbox.map(({ id }) => id))
+    for (const id of this.#done) if (!known.has(id)) this.#done.delete(id)
+    const first = outbox.find(({ id }) => !this.#done.has(id))
+    if (first === undefined || this.#isBusy) return Number.POSITIVE_INFINITY
+    const waitMs = Math.max(first.sendAt - now, this.#nextTryAt - this.#parts.clock.mono())
+    if (waitMs > 0) return waitMs
+    this.#isBusy = true
+    void this.#deliver(first, now).finally(() => {
+      this.#isBusy = false
+      this.#parts.onChange()
+    })
+    return Number.POSITIVE_INFINITY
+  }
+
+  async #deliver(message: Message, now: number): Promise<void> {
+    const { clock, once, warn, stopped } = this.#parts
+    try {
+      if (this.#wants(message)) await once(`alert:${message.id}:${this.name}`, () => this.#attempt(message))
+      this.#done.add(message.id)
+      this.#failures = 0
+    } catch (error) {
+      if (stopped.aborted) return
+      const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 20))
+      this.#nextTryAt = clock.mono() + pauseMs
+      const isGivenUp = now - message.sendAt > GIVE_UP_MS
+      if (isGivenUp) this.#done.add(message.id)
+      const next = isGivenUp ? 'it is given up' : `the next attempt is in ${Math.round(pauseMs / 1_000)} s`
+      warn(`The alert channel ${this.name} did not take a message, ${next}: ${textOf(error)}`)
+    }
+  }
+
+  #wants({ alert }: Message): boolean {
+    return alert === null || this.#channel.filter === undefined || this.#channel.filter(alert)
+  }
+
+  async #attempt(message: Message): Promise<Json> {
+    const ended = new AbortController()
+    const signal = AbortSignal.any([this.#parts.stopped, ended.signal])
+    const late = this.#parts.clock.sleep(SEND_MS, signal).then(() => {
+      ended.abort()
+      throw new Error(`no answer within ${SEND_MS / 1_000} s`)
+    })
+    // Only one of the two is heard.
+    late.catch(() => {})
+    try {
+      await Promise.race([this.#channel.send(this.#parts.render(message), { signal }), late])
+      return null
+    } finally {
+      ended.abort()
+    }
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

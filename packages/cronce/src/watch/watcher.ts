@@ -1,0 +1,266 @@
+import { alertRecordOf, changeAlertRecord } from '../client/alert-record.ts'
+import type { ClientParts } from '../client/parts.ts'
+import type { Clock } from '../clock.ts'
+import { alarm } from '../engine/alarm.ts'
+import type { FleetState } from '../engine/fleet/fleet-state.ts'
+import type { AlertRecord } from '../model/alert.ts'
+import { hash32 } from '../model/bucket.ts'
+import type { CronceEvent } from '../model/event.ts'
+import { alertsSchedule, WATCH_JOB } from '../model/exclusive-jobs.ts'
+import type { InstanceRecord } from '../model/instance.ts'
+import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { ScheduleLooks } from './looks.ts'
+import { renderMessage } from './message.ts'
+import type { ReadAlerts } from './read-watch.ts'
+import { reconcile, withoutMessages } from './reconcile.ts'
+import { judgeFleet } from './rules/judge.ts'
+import type { Thresholds } from './rules/thresholds.ts'
+import { Seen } from './seen.ts'
+import { Sender, type SenderParts } from './sender.ts'
+import type { StoreWatch } from './store-watch.ts'
+
+export interface WatcherParts {
+  readonly client: ClientParts
+  readonly clock: Clock
+  readonly app: string
+  readonly namespace: string
+  readonly alerts: ReadAlerts
+  readonly thresholds: Thresholds
+  readonly thresholdsOf: (job: string) => Thresholds
+  readonly store: StoreWatch
+  readonly fleet: () => Readonly<FleetState>
+  /** The store's clock. */
+  readonly now: () => Instant
+  /** How many wake-ups there were: people may have changed the record. */
+  readonly wakeUps: () => number
+  readonly once: SenderParts['once']
+  readonly emit: (event: CronceEvent) => void
+  readonly warn: (message: string) => void
+  readonly everyMs: number
+  readonly stopped: AbortSignal
+}
+
+/** Instances that died, as far as they are looked at. */
+const MOST_DEAD = 50
+/** Jobs that are looked at when no live instance has them any more. */
+const MOST_LOST = 20
+/** For how many looks nothing must be wrong before a problem is over. */
+const LOOKS_UNTIL_OVER = 3
+/** Schedules with a problem that are looked at again every minute; the others have their turn with their page. */
+const MOST_LOOKED_AT = 100
+
+/** Watches the schedules and the fleet of an app, keeps its alerts and sends their messages. Works on one instance at a time. */
+export class Watcher {
+  readonly #parts: WatcherParts
+  readonly #alarm: ReturnType<typeof alarm>
+  readonly #senders: readonly Sender[]
+  #term: Term | null = null
+
+  constructor(parts: WatcherParts) {
+    this.#parts = parts
+    this.#alarm = alarm(parts.clock)
+    const { alerts, app, namespace, clock, once, warn, stopped } = parts
+    const render: SenderParts['render'] = (message) =>
+      renderMessage(message, { app, namespace, publicUrl: alerts.publicUrl })
+    const onChange = (): void => this.#alarm.ring()
+    this.#senders = alerts.channels.map(
+      (channel) => new Sender(channel, { clock, once, render, warn, onChange, stopped }),
+    )
+    stopped.addEventListener('abort', () => this.#alarm.ring(), { once: true })
+  }
+
+  /** Until it is stopped. Never rejects. */
+  async loop(): Promise<void> {
+    const { clock, everyMs, stopped, warn } = this.#parts
+    // Soon, since a message of an instance that died may wait.
+    let nextAt = clock.mono() + everyMs / 4
+    while (!stopped.aborted) {
+      await this.#alarm.wait(Math.min(nextAt - clock.mono(), this.#send()))
+      if (stopped.aborted) return
+      try {
+        if (clock.mono() >= nextAt) {
+          nextAt = clock.mono() + everyMs
+          await this.#look()
+        }
+        await this.#clearOutbox()
+      } catch (error) {
+        // The next look is a minute away; meanwhile the engine reports what is wrong with the store.
+        if (!stopped.aborted)
+          warn(`The watchdog could not look: ${error instanceof Error ? error.message : String(error)}`)
+      }
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { fleet, app } = this.#parts
+    if (!isWatcher(fleet(), app)) {
+      this.#term = null
+      return
+    }
+    if (this.#term === null) {
+      // One call, the only one of this minute: what an earlier watcher has found.
+      this.#term = new Term(this.#parts, await this.#readRecord())
+      return
+    }
+    await this.#term.look(() => this.#readRecord())
+    await this.#write(this.#term)
+  }
+
+  async #readRecord(): Promise<AlertRecord> {
+    const { client, app } = this.#parts
+    const { schedules } = await client.store.load([alertsSchedule(app)])
+    return alertRecordOf(schedules[0])
+  }
+
+  /** The record is written when an alert begins, changes or ends. The messages about that are in the same write. */
+  async #write(term: Term): Promise<void> {
+    const { client, app, alerts } = this.#parts
+    const next = (record: AlertRecord, now: Instant): AlertRecord | null =>
+      reconcile(record, { now, ...term.found(now) }, alerts, client.context().newId)
+    if (next(term.record, this.#parts.now()) === null) return
+    const before = term.record
+    term.record = await changeAlertRecord(client, app, next)
+    for (const alert of term.record.alerts) {
+      const known = before.alerts.find(({ rule }) => rule === alert.rule)
+      if (alert.state === known?.state || alert.state === 'muted') continue
+      if (alert.state === 'resolved' && known?.state !== 'firing') continue
+      const { rule, severity, count, subjects } = alert
+      const names = subjects.map(({ name }) => name)
+      this.#parts.emit({
+        type: alert.state === 'firing' ? 'alert.fired' : 'alert.resolved',
+        app,
+        rule,
+        severity,
+        count,
+        subjects: names,
+      })
+    }
+  }
+
+  /** Answers when there is something to send. */
+  #send(): number {
+    const outbox = this.#term?.record.outbox ?? []
+    if (outbox.length === 0) return Number.POSITIVE_INFINITY
+    return Math.min(...this.#senders.map((sender) => sender.send(outbox, this.#parts.now())), Number.POSITIVE_INFINITY)
+  }
+
+  async #clearOutbox(): Promise<void> {
+    const term = this.#term
+    if (term === null) return
+    const { now, client, app } = this.#parts
+    const isSent = (id: string, sendAt: Instant): boolean =>
+      sendAt <= now() && this.#senders.every((sender) => sender.isDoneWith(id))
+    const sent = new Set(term.record.outbox.filter(({ id, sendAt }) => isSent(id, sendAt)).map(({ id }) => id))
+    if (sent.size > 0) term.record = await changeAlertRecord(client, app, (record) => withoutMessages(record, sent))
+  }
+}
+
+/** The time in which this instance watches. */
+class Term {
+  record: AlertRecord
+  readonly #parts: WatcherParts
+  readonly #seen: Seen
+  readonly #looks: ScheduleLooks
+  /** What to look at next. */
+  readonly #queue: (() => Promise<void>)[] = []
+  #wakeUps: number
+  #known: ReadonlySet<string>
+  /** Jobs that a live instance had at the last look. */
+  #jobs: ReadonlySet<string> = new Set()
+  #dead: readonly InstanceRecord[] = []
+
+  constructor(parts: WatcherParts, record: AlertRecord) {
+    this.#parts = parts
+    this.record = record
+    this.#seen = new Seen(LOOKS_UNTIL_OVER * parts.everyMs)
+    this.#wakeUps = parts.wakeUps()
+    this.#known = idsOf(parts)
+    for (const { rule, subjects, state } of record.alerts) if (state !== 'resolved') this.#seen.restore(rule, subjects)
+    this.#looks = new ScheduleLooks({
+      store: parts.client.store,
+      now: parts.now,
+      instances: () => parts.fleet().peers,
+      isOwn: (state) => isOwn(state, parts),
+      thresholdsOf: parts.thresholdsOf,
+      judged: (judgement, now) => this.#seen.judged(judgement, now),
+      gone: (schedule) => this.#seen.gone(schedule),
+      troubled: () => this.#seen.schedules(),
+    })
+  }
+
+  /** One call to the store while nothing is wrong; otherwise all there is to look at. */
+  async look(readRecord: () => Promise<AlertRecord>): Promise<void> {
+    const { fleet, now, store, app, thresholds, wakeUps } = this.#parts
+    const isWell = this.#seen.isEmpty && this.record.outbox.length === 0 && !this.#looks.hasSuspects
+    const lookAtRecord = async (): Promise<void> => {
+      this.#wakeUps = wakeUps()
+      this.record = await readRecord()
+    }
+    // An operator who changes the record wakes all instances.
+    const woken = wakeUps() === this.#wakeUps ? [] : [lookAtRecord]
+    if (this.#queue.length === 0) this.#queue.push(...woken, ...this.#looks.rotation)
+    if (isWell) await this.#queue.shift()!()
+    else for (const look of [...woken, ...this.#looks.rotation]) await look()
+    await this.#lookAtDead()
+    await this.#lookAtLostJobs()
+    for (const name of this.#seen.schedules().slice(0, MOST_LOOKED_AT)) this.#looks.suspect(name)
+    if (this.#looks.hasSuspects) await this.#looks.lookAtSuspects()
+    const { peers, chores } = fleet()
+    const facts = { now: now(), app, instances: peers, dead: this.#dead, store: store.facts(chores.prunable) }
+    this.#seen.fleetJudged(judgeFleet(facts, thresholds), now())
+  }
+
+  found(now: Instant): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {
+    return { problems: this.#seen.problemsAt(now), mayResolve: this.#looks.isComplete }
+  }
+
+  async #lookAtLostJobs(): Promise<void> {
+    const jobs = new Set(this.#parts.fleet().peers.flatMap((peer) => peer.jobs))
+    const lost = [...this.#jobs].filter((job) => !jobs.has(job))
+    this.#jobs = jobs
+    for (const job of lost.slice(0, MOST_LOST)) await this.#looks.lookAtJob(job)
+  }
+
+  /** An instance is gone: it may have died. */
+  async #lookAtDead(): Promise<void> {
+    const { client, app } = this.#parts
+    const known = idsOf(this.#parts)
+    const isSmaller = [...this.#known].some((id) => !known.has(id))
+    this.#known = known
+    if (!isSmaller && this.#dead.length === 0) return
+    const { instances } = await client.store.listInstances({ app, ended: MOST_DEAD })
+    this.#dead = instances.filter(({ state }) => state === 'dead')
+  }
+}
+
+function idsOf({ fleet, app }: WatcherParts): ReadonlySet<string> {
+  return new Set(
+    fleet()
+      .peers.filter((peer) => peer.app === app)
+      .map(({ id }) => id),
+  )
+}
+
+/** Of the instances that could watch an app, the one with the smallest hash: all agree on it, and no app burdens one instance with all. */
+export function isWatcher({ instance, peers }: Pick<FleetState, 'instance' | 'peers'>, app: string): boolean {
+  const able = peers.filter((peer) => peer.app === app && canWatch(peer))
+  const weight = ({ id }: InstanceRecord): number => hash32(`${id} ${WATCH_JOB}`)
+  const [first] = able.toSorted((one, other) => weight(one) - weight(other) || (one.id < other.id ? -1 : 1))
+  return first?.id === instance
+}
+
+function canWatch({ state, drain, jobs }: InstanceRecord): boolean {
+  return state === 'live' && !drain && jobs.includes(WATCH_JOB)
+}
+
+/**
+ * Each schedule is watched by one app: the one that declares it, or has its job. What no app has is watched by the first that watches at
+ * all.
+ */
+function isOwn({ source, definition }: ScheduleState, { app, fleet }: WatcherParts): boolean {
+  if (source.kind === 'code') return source.app === app
+  const { peers } = fleet()
+  const withJob = peers.filter(({ jobs }) => jobs.includes(definition.job))
+  const able = (withJob.length > 0 ? withJob : peers).filter(canWatch)
+  return able.map((peer) => peer.app).sort()[0] === app
+}

@@ -1,0 +1,155 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const RULES = 'packages/cronce/test/watch/rules.test.ts'
+const ALERTS = 'packages/cronce/test/watch/alerts.test.ts'
+const RULE = 'the watchdog (docs/alerts.md)'
+
+/** Each rule, and a test in which a real cause makes it fire. */
+const FIRING = {
+  overdue: 'fires for what waits while a handler blocks the only place, and resolves when it is free',
+  silent: 'fires by maxAge for a job that only runs when triggered',
+  failing: 'fires after three failed fires in a row, once, and resolves with the next success',
+  stuck: 'fires for a run that hangs without a timeout, and resolves when it ends',
+  slow: 'slow fires for a run that takes far longer than the others, and resolves with the next one',
+  late: 'late fires for a start far later than the others, and resolves with the next one on time',
+  missed: 'fires for due times that were lost in a long outage of the whole fleet, and resolves with the next run',
+  'no-runner': 'fires if no live instance has the job of an active schedule, and resolves when one has',
+  fleet: 'fires if there are fewer instances than planned, and resolves when they are back',
+  clock: 'fires for a clock that is far from the store’s, and resolves when that instance is gone',
+  store: 'fires when the store was away, one message for all that it caused, and resolves',
+}
+
+const OFF: readonly Mutant[] = Object.entries(FIRING).map(([rule, name]) => ({
+  name: `watch-without-${rule}`,
+  rule: RULE,
+  breaks: `The rule ${rule} never fires.`,
+  edits: [
+    edit(
+      'watch/rules/judge.ts',
+      "return threshold === false ? 'fine'",
+      `return threshold === false || rule === ('${rule}' as string) ? 'fine'`,
+    ),
+    edit(
+      'watch/rules/judge.ts',
+      'return threshold === false ? []',
+      `return threshold === false || rule === ('${rule}' as string) ? []`,
+    ),
+  ],
+  caughtBy: { judge: 'tests', file: RULES, names: [name] },
+}))
+
+function mutant(name: string, breaks: string, file: string, find: string, replace: string, test: string): Mutant {
+  const [tests, title] = test.startsWith('alerts: ') ? [ALERTS, test.slice(8)] : [RULES, test]
+  return {
+    ...{ name, rule: RULE, breaks, edits: [edit(file, find, replace)] },
+    caughtBy: { judge: 'tests', file: tests, names: [title] },
+  }
+}
+
+export const WATCH_MUTANTS: readonly Mutant[] = [
+  ...OFF,
+  mutant(
+    'watch-overdue-by-policy',
+    'A fire that its overlap policy holds back counts as overdue.',
+    'watch/rules/overdue.ts',
+    'const waiting = isHeld ? [] : ',
+    'const waiting = ',
+    'does not fire for a fire that waits its turn, nor for a paused schedule',
+  ),
+  mutant(
+    'watch-silent-after-pause',
+    'What an operator kept from running counts as silence.',
+    'watch/rules/silent.ts',
+    '...onPurpose, ',
+    '',
+    'does not fire for a first run to come, nor after a pause',
+  ),
+  mutant(
+    'watch-slow-by-few-samples',
+    'Two runs are enough to call the third one slow.',
+    'watch/rules/figures.ts',
+    'LEAST_SAMPLES = 10',
+    'LEAST_SAMPLES = 1',
+    'slow does not fire for the first runs, however long, nor for one whose duration varies',
+  ),
+  mutant(
+    'watch-late-by-turn',
+    'A run that waited for its turn counts as late.',
+    'watch/rules/late.ts',
+    "run?.cause === 'turn' ||",
+    '',
+    'late does not fire for what waited its turn or was triggered',
+  ),
+  mutant(
+    'watch-missed-by-deploy',
+    'Due times that a short deploy missed are reported.',
+    'watch/rules/missed.ts',
+    ' && end.endedAt! - end.dueAt > afterMs',
+    '',
+    'does not fire for a planned deploy of some minutes',
+  ),
+  mutant(
+    'watch-no-runner-by-deploy',
+    'A job that is gone for a moment is reported.',
+    'watch/rules/no-runner.ts',
+    ', holdMs: afterMs }',
+    ', holdMs: afterMs * 0 }',
+    'does not fire during a deploy, nor for a paused schedule',
+  ),
+  mutant(
+    'watch-fleet-by-rollout',
+    'An instance that restarts is reported as missing.',
+    'watch/rules/fleet.ts',
+    'text, holdMs: afterMs }',
+    'text, holdMs: afterMs * 0 }',
+    'does not fire for a rolling deploy',
+  ),
+  mutant(
+    'watch-flapping',
+    'A problem that comes and goes is a new alert each time.',
+    'watch/seen.ts',
+    'now - fineSince >= this.#overMs',
+    'now >= fineSince',
+    'fires for what waits while a handler blocks the only place, and resolves when it is free',
+  ),
+  mutant(
+    'watch-by-all',
+    'Every instance watches.',
+    'watch/watcher.ts',
+    'return first?.id === instance',
+    'return first !== undefined || instance !== undefined',
+    'alerts: costs one store call a minute and fleet while nothing is wrong',
+  ),
+  mutant(
+    'watch-forgets-outbox',
+    'A successor does not send what the watcher before it had written down.',
+    'watch/watcher.ts',
+    'this.#term = new Term(this.#parts, await this.#readRecord())',
+    'this.#term = new Term(this.#parts, { ...(await this.#readRecord()), outbox: [] })',
+    'alerts: the watching instance dies between noticing and sending: its successor sends, once',
+  ),
+  mutant(
+    'watch-forgets-alerts',
+    'A successor reports again what the watcher before it had reported.',
+    'watch/reconcile.ts',
+    'const isNew = known === undefined ||',
+    'const isNew = known !== undefined ||',
+    'alerts: a firing alert is repeated, and tells of new subjects',
+  ),
+  mutant(
+    'watch-drops-failed-messages',
+    'A message that a channel did not take is not sent again.',
+    'watch/sender.ts',
+    'if (isGivenUp) this.#done.add(message.id)',
+    'this.#done.add(message.id)',
+    'alerts: a channel that fails is tried again, gets each message once and in order, and holds up no other',
+  ),
+  mutant(
+    'watch-sends-muted',
+    'A muted subject sends messages.',
+    'watch/reconcile.ts',
+    'const subjects = all.filter(({ name }) => !isMuted(rule, name, mutes))',
+    'const subjects = all.filter(({ name }) => !isMuted(rule, name, []))',
+    'alerts: a muted subject sends nothing, and is told of once it is unmuted',
+  ),
+]
