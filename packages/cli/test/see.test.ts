@@ -92,7 +92,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
     // The legend is for people: a script gets none.
-    assert.match(narrow.stderr, /^note: LATEST 20: █ succeeded {2}▄ failed .* ▸ open\n/)
+    assert.match(narrow.stderr, /^note: LATEST 20: █ succeeded {2}▄ failed .* ▸ open\.\n/)
     assert.equal(wide.stderr, '')
     assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
     assert.match(first.stdout, /^(burst|tick)\n$/)
