@@ -19,8 +19,8 @@ export interface Idle {
   readonly byStatement: readonly (readonly [text: string, count: number])[]
 }
 
-/** What starting leaves to be done: the app is announced, the others are met, old records are looked for. */
-const SETTLE_MS = 5_000
+/** What starting leaves to be done: the app is announced, the others are met, and after the hold-down there is one look for what left the code. */
+const SETTLE_MS = 90_000
 
 export function measureIdle(
   server: BenchServer,

@@ -29,7 +29,7 @@ const QUEUES: readonly FleetOptions[] = [
 
 export async function measureParts(server: BenchServer, options: MeasureOptions): Promise<Results> {
   const measure = (part: Part) => measurers[part](server, options)
-  return (await measureEach(options.parts, measure, options.progress)) as Results
+  return (await measureEach(options.parts, measure, options)) as Results
 }
 
 const measurers: { readonly [Name in Part]: (server: BenchServer, options: MeasureOptions) => Promise<Results[Name]> } =

@@ -1,4 +1,4 @@
-import { availableParallelism, loadavg } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { type Bar, barTable } from '../shared/bars.ts'
 import { median } from '../shared/statistics.ts'
 import { grouped, table } from '../shared/table.ts'
@@ -13,12 +13,12 @@ import type { Scale } from './scale-plan.ts'
 import type { HeldSnapshot } from './snapshot-plan.ts'
 
 /** The results as Markdown, which is also readable in a terminal. */
-export function report(results: Results, bars: readonly Bar[], serverVersion: string): string {
+export function report(results: Results, bars: readonly Bar[], serverVersion: string, origin: string): string {
   const section = <Part>(title: string, part: Part | undefined, text: (part: Part) => string): string[] =>
     part === undefined ? [] : [`### ${title}`, text(part)]
-  const load = loadavg().map((value) => value.toFixed(1))
   const parts = [
-    `Node ${process.versions.node}, PostgreSQL ${serverVersion}, ${availableParallelism()} cores, load average ${load.join(' ')} at the end.`,
+    `Node ${process.versions.node}, PostgreSQL ${serverVersion}, ${availableParallelism()} cores.`,
+    origin,
     ...section('Fires a second', results.throughput, throughputTable),
     ...section('10,000 due at one instant', results.bursts, burstTable),
     ...section('Lateness under steady load', results.lateness, latenessTable),

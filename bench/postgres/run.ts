@@ -1,4 +1,4 @@
-// npm run bench:postgres [-- --quick] [-- --only PART,…] [-- --markdown FILE] [-- --json]
+// npm run bench:postgres [-- --quick] [-- --only PART,…] [-- --save FILE] [-- --markdown FILE] [-- --json]
 import { benchCommand } from '../shared/command-line.ts'
 import { judge } from './bars.ts'
 import { measureParts } from './measure.ts'
@@ -11,7 +11,7 @@ const server = await startBenchServer()
 try {
   const results = await measureParts(server, command)
   const bars = judge(results)
-  command.print(report(results, bars, server.version), { results, bars })
+  command.print(report(results, bars, server.version, command.saved.origin()), { results, bars })
   // A missed bar is news, not an error; a fire that was lost or run twice is.
   process.exitCode = faultsOf(results).length > 0 ? 1 : 0
 } finally {

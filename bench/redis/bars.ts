@@ -49,8 +49,8 @@ function throughputBars(results: Results): Bar[] {
     const ours = best('cronce', fsync, false)
     const what = `fires/s, appendfsync ${fsync}: times BullMQ`
     return [
-      atLeast(what, 2, ours / best('BullMQ', fsync, false)),
-      atLeast(`${what} with auto pipelining`, 2, ours / best('BullMQ', fsync, true)),
+      atLeast(what, 2.5, ours / best('BullMQ', fsync, false)),
+      atLeast(`${what} with auto pipelining`, 2.5, ours / best('BullMQ', fsync, true)),
     ]
   })
   return [

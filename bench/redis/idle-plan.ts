@@ -23,7 +23,7 @@ export interface Idle {
 }
 
 /** What starting leaves to be done: the app is announced, the others are met, old records are looked for. */
-const SETTLE_MS = 5_000
+const SETTLE_MS = 90_000
 
 export function measureIdle(options: FleetOptions, schedules: number, seconds: number): Promise<Idle> {
   return withServer('everysec', (server) =>

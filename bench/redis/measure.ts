@@ -22,7 +22,7 @@ const nodeCron: FleetOptions = { system: 'node-cron', instances: 3, concurrency:
 
 export async function measureParts(options: MeasureOptions): Promise<Results> {
   const measure = (part: Part) => measurers[part](options)
-  return (await measureEach(options.parts, measure, options.progress)) as Results
+  return (await measureEach(options.parts, measure, options)) as Results
 }
 
 const measurers: { readonly [Name in Part]: (options: MeasureOptions) => Promise<Results[Name]> } = {

@@ -1,4 +1,4 @@
-// npm run bench:redis [-- --quick] [-- --only PART,…] [-- --markdown FILE] [-- --json]
+// npm run bench:redis [-- --quick] [-- --only PART,…] [-- --save FILE] [-- --markdown FILE] [-- --json]
 import { benchCommand } from '../shared/command-line.ts'
 import { judge } from './bars.ts'
 import { measureParts } from './measure.ts'
@@ -10,6 +10,6 @@ const command = benchCommand(PARTS)
 const version = await withServer('everysec', async (server) => server.version)
 const results = await measureParts(command)
 const bars = judge(results)
-command.print(report(results, bars, version), { results, bars })
+command.print(report(results, bars, version, command.saved.origin()), { results, bars })
 // A missed bar is news, not an error; a fire that was lost or run twice is.
 process.exitCode = faultsOf(results).length > 0 ? 1 : 0

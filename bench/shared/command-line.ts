@@ -1,29 +1,36 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { Saved } from './saved.ts'
 
 export interface BenchCommand<Part extends string> {
   /** Every figure once, and the large ones smaller. */
   readonly quick: boolean
+  /** Those that are still to be measured. */
   readonly parts: readonly Part[]
+  readonly saved: Saved
   progress(text: string): void
   /** On standard output, as text or as JSON, and in a file if one was named. */
   print(text: string, data: object): void
 }
 
-/** [--quick] [--only PART,…] [--markdown FILE] [--json] */
+/** [--quick] [--only PART,…] [--save FILE] [--markdown FILE] [--json] */
 export function benchCommand<Part extends string>(all: readonly Part[]): BenchCommand<Part> {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      save: { type: 'string' },
       markdown: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
   const begun = performance.now()
+  const saved = new Saved(values.save)
   return {
     quick: values.quick,
-    parts: partsOf(all, values.only),
+    // A part that is named is measured again, even if the file has it.
+    parts: values.only === undefined ? all.filter((part) => !saved.has(part)) : partsOf(all, values.only),
+    saved,
     progress: (text) => void process.stderr.write(`${((performance.now() - begun) / 1000).toFixed(0)} s  ${text}\n`),
     print(text, data) {
       process.stdout.write(values.json ? `${JSON.stringify(data, null, 2)}\n` : text)
@@ -32,8 +39,7 @@ export function benchCommand<Part extends string>(all: readonly Part[]): BenchCo
   }
 }
 
-function partsOf<Part extends string>(all: readonly Part[], only: string | undefined): readonly Part[] {
-  if (only === undefined) return all
+function partsOf<Part extends string>(all: readonly Part[], only: string): readonly Part[] {
   return only.split(',').map((name) => {
     const part = all.find((known) => known === name)
     if (part === undefined) throw new Error(`There is no part ${name}; there are ${all.join(', ')}.`)

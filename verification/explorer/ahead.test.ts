@@ -7,6 +7,7 @@ import { type Exploration, explore } from './explore.ts'
 /** States at least, so that a model that stops moving does not pass. */
 const SOUND: readonly (readonly [model: AheadModelName, size: AheadSize, floor: number])[] = [
   ['ahead-crash', { moments: 5, faults: { crash: 1 } }, 2_500],
+  ['ahead-hint', { moments: 5, faults: { hint: 1 } }, 2_500],
   ['ahead-hand-back', { moments: 4, faults: { stop: 1 } }, 1_000],
   ['ahead-clock-back', { moments: 4, faults: { back: 1 } }, 1_000],
   ['ahead-clock-forward', { moments: 4, faults: { crash: 1, forward: 1 } }, 1_000],

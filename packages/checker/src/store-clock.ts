@@ -24,7 +24,7 @@ export interface StoreClock {
 /** How late a process notices that the store's clock was set, if it goes by the last answer. */
 const UNNOTICED_MS = 10_000
 
-/** A run that was claimed ahead starts by what the store's clock showed within the last second. */
+/** A run starts by what the store's clock showed within the last second. */
 const SET_BACK_UNNOTICED_MS = 1_000
 
 interface Piece {

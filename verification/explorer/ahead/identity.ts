@@ -3,7 +3,7 @@ import { GRACE_MS } from '../../../packages/cronce/src/engine/fleet/lease.ts'
 import { renamed } from '../identity.ts'
 import { idOf, SCHEDULE } from '../state.ts'
 import { isBusy, isIdle } from './membership.ts'
-import { type AheadMessage, type AheadState, clockOf, DUE_MS, LEASE_MS } from './state.ts'
+import { type AheadMessage, type AheadState, clockOf, LEASE_MS } from './state.ts'
 import { isTrusted } from './trust.ts'
 
 /** The store's clock is not set by more than this. */
@@ -53,9 +53,11 @@ function workerText(state: AheadState, index: number): string {
   const { isUp, isStopping, incarnation, renewal, answers, doubtful, run } = worker
   const id = idOf(index, incarnation)
   const heard = answers.map(({ now, receivedAt, backs }) => `${now - receivedAt} ${backs}`)
-  const age = isIdle(state, index) ? '' : `${Math.min(GRACE_MS, state.time - renewal.sentAt)} ${renewal.now >= DUE_MS}`
+  const age = isIdle(state, index) ? '' : `${Math.min(GRACE_MS, state.time - renewal.sentAt)}`
   const holds =
-    run === null ? '' : `${run.token}${run.attempt}${run.instance}${run.phase}${run.hasStarted}${run.isAborted}`
+    run === null
+      ? ''
+      : `${run.token}${run.attempt}${run.instance}${run.isAhead}${run.phase}${run.hasStarted}${run.isAborted}`
   const sent = state.messages
     .filter((message) => message.worker === index)
     .map((message) => messageText(state, message))
@@ -71,11 +73,11 @@ function instancesText(state: AheadState, index: number): string {
     const id = idOf(index, incarnation)
     const known = state.store.space.instances.get(id)
     if (known === undefined || !(isBusy(state, id) || run?.instance === id || incarnation === last)) continue
-    const { goneAt, leaseUntil, record } = known
+    const { goneAt, leaseUntil } = known
     const isOver = goneAt === null ? leaseText(state, leaseUntil) : 'gone'
     const silentMs = state.time - state.witness.renewedAt.get(id)!
     const silence = isBusy(state, id) ? `${silentMs < LEASE_MS ? Math.min(GRACE_MS, silentMs) : 'lease'}` : ''
-    parts.push(`${id}${isOver} ${silence} ${record.renewedAt >= DUE_MS}`)
+    parts.push(`${id}${isOver} ${silence}`)
   }
   return parts.join()
 }

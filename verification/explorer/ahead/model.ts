@@ -15,7 +15,7 @@ export const AHEAD_INVARIANTS = {
   A2: 'no attempt starts twice',
   A3: "a run that was put back without a trace never starts, unless the store's clock was set back after the bound was taken",
   A4: 'a run does not start after its holder has heard that it was cancelled or taken away',
-  A5: 'a run that starts by a recent renewal is of an instance that no peer has declared dead',
+  A5: 'no run starts whose instance a peer has declared dead',
   L1: 'without further faults the fire ends',
 } as const
 

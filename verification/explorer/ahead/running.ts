@@ -22,7 +22,7 @@ import {
 } from './state.ts'
 import { isProven, isTrusted, mayStart, startTime } from './trust.ts'
 
-/** `engine/run/execute.ts`: what was claimed ahead waits for its due time; all else starts at once, if it may. */
+/** `engine/run/execute.ts`: what was claimed ahead waits for its due time; all else starts at once, if it may, or by a later renewal. */
 export function takeRun(
   fleet: AheadFleet,
   state: AheadState,
@@ -30,10 +30,14 @@ export function takeRun(
   { record, isAhead }: StartedRun,
 ): AheadState {
   const { token, attempt, instance } = record
-  const run: AheadRun = { token, attempt, instance, phase: 'waiting', hasStarted: false, isAborted: false }
+  const run: AheadRun = {
+    ...{ token, attempt, instance, isAhead: isAhead === true },
+    ...{ phase: 'waiting', hasStarted: false, isAborted: false },
+  }
   const taken = patchWorker(state, index, { run })
   if (isAhead) return taken
-  return isHeld(taken, index, run) ? start(fleet, taken, index, false) : mark(taken, index)
+  if (!isHeld(taken, index, run)) return mark(taken, index)
+  return mayStart(fleet, taken, taken.workers[index]!) ? start(fleet, taken, index) : taken
 }
 
 function mark(state: AheadState, index: number): AheadState {
@@ -73,12 +77,12 @@ function waitingMoves(fleet: AheadFleet, state: AheadState, index: number, run: 
   const worker = state.workers[index]!
   const isWanted = !run.isAborted || !fleet.rules.obeysCancel
   const isReady = mayStart(fleet, state, worker)
-  const isLate = isReady && !isOnTime(policyOf(POLICY).misfire, startTime(state, worker) - DUE_MS)
+  const isLate = run.isAhead && isReady && !isOnTime(policyOf(POLICY).misfire, startTime(state, worker) - DUE_MS)
   if (!isWanted || !isHeld(state, index, run) || isLate) {
     const isSent = awaitedSettlement(state, index) !== undefined
     return isSent ? [] : move('hands its run back', () => handBack(fleet, state, index))
   }
-  return isReady ? move('starts its run', () => start(fleet, state, index, true)) : []
+  return isReady ? move('starts its run', () => start(fleet, state, index)) : []
 }
 
 /** The run is marked before the settlement is sent, so that it never starts, whatever becomes of that. */
@@ -86,30 +90,37 @@ function handBack(fleet: AheadFleet, state: AheadState, index: number): Promise<
   return settleRun(fleet, fleet.rules.marksBeforeHandBack ? mark(state, index) : state, index)
 }
 
-function start(fleet: AheadFleet, state: AheadState, index: number, isAhead: boolean): AheadState {
+function start(fleet: AheadFleet, state: AheadState, index: number): AheadState {
   const worker = state.workers[index]!
-  const { token, attempt } = worker.run!
+  const { token, attempt, isAhead } = worker.run!
   // What was not claimed ahead was due by the store's clock when it was claimed.
   const proven = !isAhead || isProven(state, worker)
   const started = patchRun(state, index, { phase: 'started', hasStarted: true })
   const backs = proven ? state.faults.back : state.faults.back - 1
   return witness(started, {
     starts: [...state.witness.starts, { token, attempt, backs }],
-    broken: (isAhead ? wrongAhead(fleet, state, worker, proven) : null) ?? wrongStart(fleet, state, worker, proven),
+    broken:
+      wrongHolder(state, worker) ?? wrongTime(fleet, state, worker, proven) ?? wrongStart(fleet, state, worker, proven),
   })
 }
 
 /** The instance of a run that starts by a recent renewal can't have been declared dead, whatever the store's clock shows. */
-function wrongAhead(
-  { rules, options }: AheadFleet,
-  state: AheadState,
-  { run, renewal }: AheadWorker,
-  isProven: boolean,
-): string | null {
+function wrongHolder(state: AheadState, { run }: AheadWorker): string | null {
   const { token, instance, isAborted } = run!
   const isDead = state.store.space.instances.get(instance)!.goneAt !== null
-  if (isDead && renewal.now < DUE_MS) return `A5: ${token} started by a recent renewal of an instance that is dead`
-  if (isAborted) return `A4: ${token} started after its holder had heard that it was cancelled or taken away`
+  if (isDead) return `A5: ${token} started although its instance is dead`
+  return isAborted ? `A4: ${token} started after its holder had heard that it was cancelled or taken away` : null
+}
+
+function wrongTime(
+  { rules, options }: AheadFleet,
+  state: AheadState,
+  { run }: AheadWorker,
+  isProven: boolean,
+): string | null {
+  const { token, isAhead } = run!
+  // The store refuses a claim of what is not due.
+  if (!isAhead) return null
   // By answers that the store gave before its clock was set back, it is due; no worker could know better.
   const isExcused = !isProven && rules.startsByTheClock && options.excused.includes('A1')
   return clockOf(state) < DUE_MS && !isExcused ? `A1: ${token} started before its due time` : null

@@ -36,7 +36,7 @@ export const AHEAD_SLIPS: readonly AheadSlip[] = [
   },
   {
     name: 'a peer declares a worker dead without waiting for the grace',
-    ...{ model: 'ahead-hint', size: { moments: 4, faults: { hint: 1 } }, breaks: 'A5', moves: 8 },
+    ...{ model: 'ahead-hint', size: { moments: 4, faults: { hint: 1 } }, breaks: 'A5', moves: 7 },
     broken: { waitsForTheGrace: false },
   },
   {

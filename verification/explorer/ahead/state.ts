@@ -88,7 +88,9 @@ export interface AheadRun {
   readonly token: string
   readonly attempt: number
   readonly instance: string
-  /** `waiting`: claimed ahead. `ending`: it has ended, or will never start, which the store has to hear. */
+  /** It was claimed ahead. */
+  readonly isAhead: boolean
+  /** `waiting`: its handler was not called yet. `ending`: it has ended, or will never start, which the store has to hear. */
   readonly phase: 'waiting' | 'started' | 'ending'
   readonly hasStarted: boolean
   /** It was cancelled or fenced. */

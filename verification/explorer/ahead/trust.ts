@@ -10,13 +10,14 @@ function clockAt(now: () => number): Clock {
   return { wall: now, mono: now, boot: now, sleep: async () => {}, pause: async () => {} }
 }
 
-function leaseOf({ time }: AheadState, { renewal }: AheadWorker): Lease {
-  const { sentAt } = renewal
+function leaseOf({ time }: AheadState, { renewal: { sentAt } }: AheadWorker): Lease {
   const made = lease(
     clockAt(() => time),
     'mono',
   )
-  made.renewed({ mono: sentAt, at: sentAt, wall: sentAt }, LEASE_MS, renewal.now)
+  const sent = { mono: sentAt, at: sentAt, wall: sentAt }
+  made.renewed(sent, LEASE_MS)
+  made.answered(sent)
   return made
 }
 
@@ -40,11 +41,11 @@ function boundOf(answers: readonly ClockAnswer[], at: number): number | null {
   return time.atLeast()
 }
 
-/** `PlannedStarts.has`: the fire is due for certain, and no peer can have declared this worker dead before that. */
+/** `readinessOf`: a fire that was claimed ahead is due for certain, and no peer can have declared this worker dead. */
 export function mayStart({ rules }: AheadFleet, state: AheadState, worker: AheadWorker): boolean {
   const bound = boundOf(worker.answers, state.time)
-  const isDue = !rules.startsByTheClock || (bound !== null && bound >= DUE_MS)
-  return isDue && (!rules.startsByARenewal || leaseOf(state, worker).holdsUntil(DUE_MS))
+  const isDue = worker.run?.isAhead !== true || !rules.startsByTheClock || (bound !== null && bound >= DUE_MS)
+  return isDue && (!rules.startsByARenewal || leaseOf(state, worker).isFresh())
 }
 
 /** When it starts, by the bound that `mayStart` looked at. */

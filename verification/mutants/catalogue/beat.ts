@@ -155,8 +155,8 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/fleet/lease.ts',
-        '    renewed(sent, leaseMs, storeNow) {\n',
-        '    renewed(_, leaseMs, storeNow) {\n      const sent = { mono: clock.mono(), at: now(), wall: clock.wall() }\n',
+        '    renewed(sent, leaseMs) {\n',
+        '    renewed(_, leaseMs) {\n      const sent = { mono: clock.mono(), at: now(), wall: clock.wall() }\n',
       ),
     ],
     caughtBy: {

@@ -1,6 +1,8 @@
 import { edit, type Mutant } from '../mutant.ts'
 
 const TESTS = 'packages/cronce/test/engine/claim-ahead.test.ts'
+const CLOCK_BACK = 'packages/cronce/test/engine/clock-back.test.ts'
+const DECLARED_DEAD = 'packages/cronce/test/engine/declared-dead.test.ts'
 
 /** Mistakes in claiming fires before they are due: docs/decisions/004-time.md, "Claim ahead". */
 export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
@@ -11,8 +13,8 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/planned-starts.ts',
-        'now !== null && now >= at && lease.holdsUntil(at)',
-        'now !== null && lease.holdsUntil(at)',
+        'now !== null && now >= at && lease.isFresh()',
+        'now !== null && lease.isFresh()',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['C5'] },
@@ -51,7 +53,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/planned-starts.ts',
-        'now !== null && now >= at && lease.holdsUntil(at)',
+        'now !== null && now >= at && lease.isFresh()',
         'now !== null && now >= at',
       ),
     ],
@@ -59,6 +61,121 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: TESTS,
       names: ['an instance that peers declare dead before the start, although it lives, starts nothing'],
+    },
+  },
+  {
+    name: 'start-without-fresh-answer',
+    rule: 'P2, lean rule 12',
+    breaks: 'A run starts right after its claim was answered, however long ago the claim was sent.',
+    edits: [edit('engine/run/execute.ts', 'if (!lease.isFresh()) return plannedStarts.renew()\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['an instance that peers have declared dead since its claim starts nothing'],
+    },
+  },
+  {
+    name: 'fresh-by-the-answer',
+    rule: 'P2, lean rule 12',
+    breaks: 'How fresh a claim is counts from its answer, not from its request.',
+    edits: [edit('engine/fleet/lease.ts', 'this.#slow < SLOW_ANSWERS ? this.#sentAt : ', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['an instance that peers have declared dead since its claim starts nothing'],
+    },
+  },
+  {
+    name: 'slow-store-never-fresh',
+    rule: 'P5, lean rule 12',
+    breaks: 'On a store that is slower than the grace, nothing starts, however many heartbeats it answers.',
+    edits: [
+      edit('engine/fleet/lease.ts', 'this.#slow < SLOW_ANSWERS ? this.#sentAt : this.#arrivedAt', 'this.#sentAt'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['on a store that is slower than the grace, fires start without more heartbeats'],
+    },
+  },
+  {
+    name: 'stall-is-a-slow-store',
+    rule: 'P2, lean rule 12',
+    breaks:
+      'On a slow store, a process that has stood still for seconds takes the answer that waited for it for a fresh one.',
+    edits: [edit('engine/fleet/lease.ts', 'this.#slow > 0 && tookMs <= 2 * this.#slowestMs', 'true')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['one long answer is a stall of the process, three alike are a slow store'],
+    },
+  },
+  {
+    name: 'start-before-a-clock-that-was-set-back',
+    rule: 'P4, lean rule 17',
+    breaks:
+      "A run that was claimed when it was due starts although its process knows that the store's clock was set back since.",
+    edits: [
+      edit(
+        'engine/run/execute.ts',
+        "return isKnownEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'",
+        "return 'now'",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK_BACK,
+      names: [
+        "a run that was claimed when it was due starts at its due time once more, if the store's clock was set back since",
+      ],
+    },
+  },
+  {
+    name: 'lock-waits-for-the-clock',
+    rule: 'P10',
+    breaks: "A lock is not held before the store's clock, which was set back, shows again when it was claimed.",
+    edits: [edit('engine/run/execute.ts', 'return exclusive === null && known !== null', 'return known !== null')],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK_BACK,
+      names: ["a lock does not wait for the store's clock to come back to where it was"],
+    },
+  },
+  {
+    name: 'overtaken-answer-counts',
+    rule: 'P4, lean rule 17',
+    breaks:
+      "An answer from before the store's clock was set back counts, although a later question was answered since.",
+    edits: [
+      edit(
+        'engine/fleet/store-time.ts',
+        'else if (now - receivedAt > highest + (receivedAt - this.#latest.sentAt) * DRIFT + 1) return\n',
+        '',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/store-time.test.ts',
+      names: [
+        'an answer from before the clock was set back does not raise what the clock has reached, however late it arrives',
+      ],
+    },
+  },
+  {
+    name: 'claim-is-no-fresh-answer',
+    rule: 'cost',
+    breaks: 'Only heartbeats count as answers, so every fire costs one.',
+    edits: [
+      edit(
+        'engine/claim/send-claim.ts',
+        "if (applied.results.some(({ kind }) => kind === 'applied')) core.lease.answered(sent)",
+        '',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['a fire that starts right after its claim costs no heartbeat'],
     },
   },
   {
@@ -87,7 +204,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     name: 'ahead-start-beyond-the-grace',
     rule: 'P7, ruling 43',
     breaks: 'A run that was claimed ahead starts however late it is.',
-    edits: [edit('engine/run/execute.ts', 'if (!isOnTime(misfire, startedAt - readyAt)) return false', '')],
+    edits: [edit('engine/run/execute.ts', "if (!isOnTime(policy.misfire, startedAt - readyAt)) return 'never'", '')],
     caughtBy: {
       judge: 'tests',
       file: TESTS,
@@ -135,7 +252,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     name: 'ahead-starts-when-cancelled',
     rule: 'lean rules 14 and 29',
     breaks: 'A run that was cancelled before its start starts.',
-    edits: [edit('engine/run/execute.ts', 'if (run.aborted !== null || !(await mayStart', 'if (!(await mayStart')],
+    edits: [edit('engine/run/execute.ts', ' || run.aborted !== null', '')],
     caughtBy: { judge: 'tests', file: TESTS, names: ['a run that is cancelled before its start never starts'] },
   },
   {

@@ -20,6 +20,11 @@ const renames = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-rename.test.ts',
   names,
 })
+const lateRenames = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-late-rename.test.ts',
+  names,
+})
 const record = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/policy/deployment.test.ts',
@@ -818,5 +823,68 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       file: 'packages/cronce/test/engine/run-due.test.ts',
       names: ['the fire of a killed call runs again in a release that has renamed its job'],
     },
+  },
+  {
+    name: 'late-rename-runs-again',
+    rule: 'P1',
+    breaks: 'What the old name has due when was comes one release late runs there, although the new name has run it.',
+    edits: [
+      edit(
+        'engine/deploy/plan-renames.ts',
+        'isActive ? { renamedTo, beside: own } : { renamedTo, leavesDue }',
+        '{ renamedTo, leavesDue: !isActive && leavesDue }',
+      ),
+    ],
+    caughtBy: lateRenames('what the new name has run does not run under the old name, when was comes one release late'),
+  },
+  {
+    name: 'late-rename-loses-the-gap',
+    rule: 'P5',
+    breaks: 'When was comes one release late, what came due before the new name was there is left to the new name.',
+    edits: [
+      edit('policy/deploy/retire.ts', 'dueAt >= createdAt && ', ''),
+      edit('policy/deploy/retire.ts', 'planUpToNow(draft, beside.createdAt)', 'true'),
+    ],
+    caughtBy: lateRenames('what came due before the new name was there is caught up under the old name'),
+  },
+  {
+    name: 'late-rename-leaves-no-record',
+    rule: 'P5',
+    breaks: 'When was comes one release late, what only the old name had due is on no record.',
+    edits: [edit('policy/deploy/retire.ts', ' && series.next(dueAt - 1) === dueAt', '')],
+    caughtBy: lateRenames('what only the old name had due since the new one is there is on record as missed'),
+  },
+  {
+    name: 'late-rename-runs-what-waits',
+    rule: 'P1',
+    breaks: 'What waits under the old name when was comes one release late runs, although the new name has run it.',
+    edits: [
+      edit(
+        'policy/deploy/retire.ts',
+        "for (const fire of draft.open.filter(isRepeated)) endFire(draft, fire, ending('retired'))",
+        '',
+      ),
+    ],
+    caughtBy: lateRenames('a fire that waits under the old name, and that the new name has run, does not run again'),
+  },
+  {
+    name: 'rename-ignored-silently',
+    rule: 'P8',
+    breaks: 'No process reports that was is ignored because the new name ran before.',
+    edits: [edit('engine/deploy/report-refusals.ts', 'if (old === undefined) continue', 'if (old !== null) continue')],
+    caughtBy: lateRenames('a release that says was after the old name was retired reports that it is ignored, once'),
+  },
+  {
+    name: 'rename-reported-for-ever',
+    rule: 'P8',
+    breaks: 'A rename that has been made is reported as ignored when its release starts again.',
+    edits: [
+      edit(
+        'engine/deploy/other-names.ts',
+        'namesFrom(old, states).includes(own) || namesBefore(own).includes(old.id)',
+        'false',
+      ),
+    ],
+    caughtBy: lateRenames('was that has done its work is not reported, however often the release starts'),
   },
 ]

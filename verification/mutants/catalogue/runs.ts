@@ -94,8 +94,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/run/execute.ts',
-        'return isHeld && !core.stopping && core.fleet.instance === run.instance',
-        'return !core.stopping',
+        'core.stopping || fleet.instance !== run.instance || run.aborted !== null || !lease.trusted()',
+        'core.stopping',
       ),
     ],
     caughtBy: {
@@ -219,7 +219,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
         'return !core.fleet.drained && core.lease.trusted()',
       ),
       edit('engine/claim/looks.ts', '    if (core.stopping) return this.#nothing(asked, () => LONG_MS)\n', ''),
-      edit('engine/run/execute.ts', 'return isHeld && !core.stopping && ', 'return isHeld && '),
+      edit('engine/run/execute.ts', 'if (core.stopping || ', 'if ('),
     ],
     caughtBy: { judge: 'simulation', names: ['L3', 'C9', 'C10'] },
   },

@@ -117,10 +117,14 @@ function judgeEarly({ clock }: Case, story: Story, report: Report): void {
   const { dueAt, starts, runs, record } = story
   const due = clock.timesOf(dueAt)
   for (const start of starts) {
-    if (start.at >= due.from || isStartOfAhead(clock, story, start, dueAt)) continue
-    report('C5', story, `${fireText(story)} was started ${due.from - start.at} ms early (token ${start.token}).`, [
-      start,
-    ])
+    if (start.at < due.from && !isStartOfAhead(clock, story, start, dueAt)) {
+      const message = `${fireText(story)} was started ${due.from - start.at} ms early (token ${start.token}).`
+      report('C5', story, message, [start])
+    } else if (!clock.hadReached(dueAt, start.at)) {
+      const earlyMs = dueAt - clock.shown(start.at, start.at).high
+      const message = `${fireText(story)} was started ${earlyMs} ms early, by a clock that had been set back more than a second before (token ${start.token}).`
+      report('C5', story, message, [start], 'time')
+    }
   }
   for (const run of runs) {
     if (run.startedAt >= dueAt) continue

@@ -219,6 +219,18 @@ test('C5: by the store, whose clock was set ahead, it is time', () => {
   clean(history.read(4 * MINUTE + 30_000, { nextAt: EPOCH + 5 * MINUTE }))
 })
 
+test('C5: a start after the clock was set back to before its instant, and the process had a second to hear of that', () => {
+  const back = (startMs: number) => {
+    const history = minutes([1, 2, 3])
+    // Claimed when it was due, and started later.
+    history.run(4 * MINUTE, [4 * MINUTE + startMs, null], { startedAt: EPOCH + 4 * MINUTE })
+    return history.step(4 * MINUTE + 1_000, -30_000).read(4 * MINUTE + 40_000, { nextAt: EPOCH + 5 * MINUTE })
+  }
+  clean(back(1_900))
+  wrong('C5', back(2_100))
+  clean(back(31_000))
+})
+
 test('C6: a start that comes too late while nothing is wrong', () => {
   const late = (startMs: number) => {
     const history = minutes(without(4))

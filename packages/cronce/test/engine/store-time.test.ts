@@ -70,3 +70,25 @@ test('a slow answer is not proof that a clock is wrong: only the offset that is 
   answer(4_000, 4_010)
   assert.equal(time.wallOffsetMs(), 1_999)
 })
+
+test('an answer from before the clock was set back does not raise what the clock has reached, however late it arrives', () => {
+  const { state, time, shown, answer } = bench()
+  answer(0, 2)
+  const late = { now: shown(100), sentAt: 100 }
+  state.stepped = -5_000
+  answer(2_000, 2_002)
+  assert.ok(time.atLeast()! <= shown(2_002))
+  state.mono = 2_100
+  time.observe(late.now, late.sentAt)
+  assert.ok(time.atLeast()! <= shown(2_100), `${time.atLeast()! - shown(2_100)} ms ahead`)
+})
+
+test('an answer that was overtaken raises what the clock has reached if that can be', () => {
+  const { state, time, shown } = bench()
+  state.mono = 50
+  // It was answered first, and was long on its way back.
+  time.observe(shown(1), 1)
+  state.mono = 60
+  time.observe(shown(58), 0)
+  assert.ok(time.atLeast()! >= shown(60) - 2)
+})

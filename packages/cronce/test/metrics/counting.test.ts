@@ -110,6 +110,82 @@ test('what was claimed ahead was not claimed late, and starts at its due time', 
   fleet.end()
 })
 
+/** A fleet in which a fire is claimed ahead and has not started, and the member that holds it. */
+async function heldAhead(count: number, isQuiet: boolean, options: { readonly late?: 'skip' } = {}) {
+  const misfire = { grace: '1s', ...options } as const
+  const declare: Declare = (app) => void app.job('bill', { cron: '*/10 * * * *', misfire }, () => {})
+  const measured = await measuredFleet(count, declare, { probes: true, isQuiet })
+  await measured.fleet.advance(600_000 - 100)
+  const { items } = await measured.fleet.operator.runs.list({ schedule: 'bill', outcome: 'open' })
+  assert.equal(items.length, 1, 'it is claimed')
+  const holder = measured.fleet.members.find(({ name }) => items[0]!.instance!.startsWith(`${name}.`))!
+  return { ...measured, holder, before: measured.sum('cronce_runs_total') }
+}
+
+/** Everything that counts a fire counts as many as there are on record; `runs` of them were started. */
+async function assertCounted({ fleet, sum }: Awaited<ReturnType<typeof heldAhead>>, starts: number, what: string) {
+  const { fires, runs } = await recorded(fleet)
+  const total = (counts: Map<string, number>) => [...counts.values()].reduce((all, count) => all + count, 0)
+  assert.equal(sum('cronce_fires_total'), total(fires), `${what}: fires`)
+  assert.equal(sum('cronce_runs_total'), total(runs), `${what}: runs`)
+  assert.equal(sum('cronce_start_lateness_seconds_count'), starts, `${what}: starts`)
+  assert.equal(sum('cronce_claim_lateness_seconds_count'), starts, `${what}: claims`)
+  assert.equal(sum('cronce_run_duration_seconds_count'), starts, `${what}: durations`)
+  assert.equal(fleet.handled.length, starts, `${what}: handlers`)
+  for (const name of ['cronce_retries_total', 'cronce_runs_recovered_total', 'cronce_runs_in_progress'])
+    assert.equal(sum(name), 0, `${what}: ${name}`)
+}
+
+test('a run that was claimed ahead and handed back before its start is counted once, where it ran', async () => {
+  for (const isQuiet of [false, true]) {
+    const stopped = await heldAhead(2, isQuiet)
+    await stopped.fleet.world.until(stopped.holder.app.stop())
+    await stopped.fleet.advance('10s')
+    assert.equal(stopped.sum('cronce_runs_total') - stopped.before, 1)
+    await assertCounted(stopped, stopped.fleet.handled.length, 'stopped')
+    stopped.fleet.end()
+
+    // The start would be later than the grace: the misfire policy judges the fire.
+    for (const late of [undefined, 'skip'] as const) {
+      const blocked = await heldAhead(1, isQuiet, late === undefined ? {} : { late })
+      blocked.holder.pause()
+      await blocked.fleet.advance('3s')
+      blocked.holder.resume()
+      await blocked.fleet.advance('10s')
+      assert.equal(blocked.sum('cronce_runs_total') - blocked.before, late === 'skip' ? 0 : 1)
+      await assertCounted(blocked, blocked.fleet.handled.length, `blocked, ${late}`)
+      blocked.fleet.end()
+    }
+  }
+})
+
+test("a run that waits, since the store's clock was set back, and is then handed back is counted once", async () => {
+  const declare: Declare = (app) => void app.job('bill', { cron: '*/10 * * * *' }, () => {})
+  const { fleet, sum } = await measuredFleet(2, declare)
+  await fleet.advance('1m')
+  const before = { handled: fleet.handled.length, starts: sum('cronce_start_lateness_seconds_count') }
+  const held: Member[] = []
+  for (const member of fleet.members) {
+    member.at('run:starting', async () => {
+      if (held.push(member) > 1) return
+      fleet.stepStore(-20_000)
+      await fleet.world.after(1_000)
+      fleet.world.at(fleet.world.now() + 2_000, () => void member.app.stop())
+    })
+  }
+  await fleet.advance('10m')
+  assert.equal(held.length, 2, 'its peer claims it when it is due again')
+  assert.deepEqual(
+    fleet.handled.slice(before.handled).map(({ member, startedAt, dueAt }) => [member, startedAt >= dueAt]),
+    [[held[1], true]],
+  )
+  assert.equal(sum('cronce_start_lateness_seconds_count') - before.starts, 1)
+  const { fires, runs } = await recorded(fleet)
+  for (const [labels, count] of fires) assert.equal(sum('cronce_fires_total', labels), count, labels)
+  for (const [labels, count] of runs) assert.equal(sum('cronce_runs_total', labels), count, labels)
+  fleet.end()
+})
+
 test('calls of the store have a duration, errors, and conflicts, by operation', async () => {
   const { fleet, sum } = await measuredFleet(2, (app) => app.job('bill', '* * * * *', () => {}))
   await fleet.advance('3m')

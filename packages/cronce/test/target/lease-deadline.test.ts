@@ -15,7 +15,7 @@ function leaseAt(by: 'boot' | 'mono' = 'boot') {
     pause: async () => {},
   }
   const own = lease(clock, by)
-  const renew = (): void => own.renewed(own.times(), 15_000, 0)
+  const renew = (): void => own.renewed(own.times(), 15_000)
   renew()
   return { own, time, renew }
 }

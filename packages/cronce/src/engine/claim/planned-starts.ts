@@ -27,7 +27,7 @@ interface PlannedStart {
 
 /**
  * When runs may start that were claimed ahead. There is one timer for all that start at the same time. A run starts when the store's
- * clock has reached its due time for certain, and no peer can have declared this instance dead before that: see docs/decisions/004-time.md,
+ * clock has reached its due time for certain, and no peer can have declared this instance dead: see docs/decisions/004-time.md,
  * "Claim ahead".
  */
 export class PlannedStarts {
@@ -53,7 +53,15 @@ export class PlannedStarts {
   has(at: Instant): boolean {
     const { time, lease } = this.#parts
     const now = time.atLeast()
-    return now !== null && now >= at && lease.holdsUntil(at)
+    return now !== null && now >= at && lease.isFresh()
+  }
+
+  /** One heartbeat for all that wait: it tells the store's clock, and that this instance is alive. Never rejects. */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#send().finally(() => {
+      this.#renewing = null
+    })
+    return this.#renewing
   }
 
   /** The instance stops, or its epoch has moved: no run waits any longer, and none of them starts. */
@@ -67,21 +75,13 @@ export class PlannedStarts {
       const leftMs = at - (time.atLeast() ?? time.estimate())
       // Without an answer of the last second the estimate is good enough to sleep by, but not to start by.
       if (leftMs > 0) await clock.sleep(Math.min(leftMs, leaseMs), released)
-      else await this.#renew()
+      else await this.renew()
     }
   }
 
   #isOver(): boolean {
     const { isStopping, stopped, lease } = this.#parts
     return isStopping() || stopped.aborted || !lease.trusted()
-  }
-
-  /** One heartbeat for all that wait: it tells the store's clock, and that this instance is alive. */
-  #renew(): Promise<void> {
-    this.#renewing ??= this.#send().finally(() => {
-      this.#renewing = null
-    })
-    return this.#renewing
   }
 
   async #send(): Promise<void> {

@@ -23,7 +23,11 @@ export async function sendClaim(
     await core.parts.sync('claim:answered')
     core.storeAnswered()
     core.time.observe(applied.now, sent.mono)
-    if (applied.renewed && claimant.instance === core.fleet.instance) core.lease.renewed(sent, leaseMs, applied.now)
+    if (claimant.instance === core.fleet.instance) {
+      if (applied.renewed) core.lease.renewed(sent, leaseMs)
+      // Even a claim that does not renew the lease keeps peers that looked before it from declaring this instance dead.
+      if (applied.results.some(({ kind }) => kind === 'applied')) core.lease.answered(sent)
+    }
     return applied.results
   } catch (error) {
     core.storeFailed('claim', describeError(error), 0)

@@ -128,7 +128,7 @@ export class Declarer {
     }
     if (pass.unread.length > 0) return 'outdated'
     this.#refusals.declared(pass.refused)
-    this.#refusals.reportIgnoredRenames(record, continued)
+    this.#refusals.reportIgnoredRenames(record, continued, named)
     const isWaiting = (id: string, old: string): boolean =>
       pass.isWaiting(id) && outrankedBy(record, deployment, old) === null
     // A process without the labels of a job has it under no name.

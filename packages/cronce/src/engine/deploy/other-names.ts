@@ -1,6 +1,6 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
-import { isOldName } from '../../policy/deploy/continue-job.ts'
+import { isOldName, namesBefore } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
@@ -120,6 +120,17 @@ function lastName(first: ScheduleState, states: ReadonlyMap<string, ScheduleStat
   const last = passed.at(-1)!
   const again = passed.findIndex(({ id }) => id === nextName(last))
   return again < 0 ? last : holderOf(passed.slice(again))!
+}
+
+/** The schedule in `was` that the declared name does not continue: it was active before the code said `was`. */
+export function notContinued({ id, was }: Wish, { app, states, foreign }: Named): ScheduleState | undefined {
+  const own = states.get(id)
+  const old = foreign.get(was ?? '') ?? states.get(was ?? '')
+  if (own === undefined || own.retiredAt !== null || !isOf(own, app) || old === undefined) return undefined
+  // An active one of this app is about to be retired.
+  if (isOf(old, app) && old.retiredAt === null) return undefined
+  const isContinued = namesFrom(old, states).includes(own) || namesBefore(own).includes(old.id)
+  return isContinued ? undefined : old
 }
 
 /** By declared name, the name of another job that continues the old one instead. */

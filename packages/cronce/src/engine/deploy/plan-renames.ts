@@ -3,6 +3,7 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context } from '../../policy/decision.ts'
 import { hasSameTiming, isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
+import type { RetireWish } from '../../policy/deploy/retire.ts'
 import { define } from '../../policy/operate/define.ts'
 import { markOf } from '../../policy/plan/series.ts'
 import { isRefusal } from '../../policy/refusals.ts'
@@ -12,7 +13,7 @@ import { findElsewhere, type Named, otherHolder } from './other-names.ts'
 /** What has to be written before the declared names can take over from the old ones. */
 export interface RenamePlan {
   /** By old name that is active, what replaces it. */
-  readonly stops: Map<string, { readonly renamedTo: string; readonly leavesDue: boolean }>
+  readonly stops: Map<string, Pick<RetireWish, 'renamedTo' | 'leavesDue' | 'beside'>>
   /** Holders whose timing differs from the declared one: what they hold is settled first. */
   readonly held: string[]
   /** By holder that was not renamed to it, the declared name that takes over from it. */
@@ -44,9 +45,10 @@ function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held
   const [first, ...others] = isDeciding ? namesToStop(wish, isActive, found) : []
   if (first !== undefined) {
     if (isAhead(own, first, found.context)) return
-    const leavesDue = !isActive && hasSameTiming(first.definition, wish.definition)
-    stops.set(first.id, { renamedTo: wish.id, leavesDue })
-    for (const { id } of others) stops.set(id, { renamedTo: wish.id, leavesDue: false })
+    const renamedTo = wish.id
+    const leavesDue = hasSameTiming(first.definition, wish.definition)
+    stops.set(first.id, isActive ? { renamedTo, beside: own } : { renamedTo, leavesDue })
+    for (const { id } of others) stops.set(id, { renamedTo, beside: first })
     return
   }
   const holder = isActive ? undefined : otherHolder(wish, own, found.named)

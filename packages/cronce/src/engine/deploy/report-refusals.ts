@@ -1,12 +1,14 @@
 import type { AppRecord, RefusedDeclaration } from '../../model/app.ts'
 import type { EventOf } from '../../model/event.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
 import type { Refusal } from '../../policy/decision.ts'
 import { findDeployment, recordRefusals } from '../../policy/deploy/deployment.ts'
 import type { Core } from '../core.ts'
 import { callStore } from '../store-calls.ts'
 import { declaredNames, isOf } from './declarations.ts'
 import type { GuardedWrites } from './guarded-writes.ts'
+import { type Named, notContinued } from './other-names.ts'
 
 /** A live process of another app that declares a schedule of this process. */
 interface Rival {
@@ -54,9 +56,9 @@ export class RefusalReporter {
 
   /**
    * Two releases with one id: both names belong to the deployment, and are two jobs. `continued`: by declared name, the other job that
-   * continues its old name.
+   * continues its old name. `named`: the schedules of all names.
    */
-  reportIgnoredRenames(record: AppRecord, continued: ReadonlyMap<string, string>): void {
+  reportIgnoredRenames(record: AppRecord, continued: ReadonlyMap<string, string>, named: Named): void {
     const { deployment, declared } = this.#core.settings
     const { declares, explicit } = findDeployment(record, deployment)!
     for (const { id: schedule, was } of declared) {
@@ -69,6 +71,12 @@ export class RefusalReporter {
       if (was === undefined || !explicit || !declares.includes(was) || this.#names.includes(was)) continue
       const message = `The rename of ${was} to ${schedule} is ignored, and both run: processes of the deployment ${deployment} declare both names. Give each release an id of its own.`
       this.#reportOnce(`${RENAME_IGNORED} ${schedule}`, { schedule, code: RENAME_IGNORED, message })
+    }
+    for (const wish of named.several) {
+      const old = notContinued(wish, named)
+      if (old === undefined) continue
+      const message = notContinuedMessage(wish.id, old, named.app)
+      this.#reportOnce(`${RENAME_IGNORED} ${wish.id}`, { schedule: wish.id, code: RENAME_IGNORED, message })
     }
   }
 
@@ -142,6 +150,14 @@ export class RefusalReporter {
     this.#reported.add(key)
     this.#core.parts.emit({ type: 'schedule.refused', job: about.schedule, ...about })
   }
+}
+
+/** `old`: the schedule in `was`. */
+function notContinuedMessage(id: string, { id: was, source }: ScheduleState, app: string): string {
+  const ignored = `The rename of ${was} to ${id} is ignored: an earlier release of ${app} had ${id} as a job of its own.`
+  if (source.kind !== 'code' || source.app === app)
+    return `${ignored} ${was} is retired, and ${id} does not take over its pause and what it had due. Check ${was}, and leave out was.`
+  return `${ignored} ${was} is a job of the app ${source.app}, and both run. If they are one job, remove it from ${source.app}; in any case leave out was.`
 }
 
 export function isOfLiveInstance({ fleet }: Core, { instance }: RefusedDeclaration): boolean {

@@ -225,7 +225,8 @@ export class Heartbeat {
     const wasInTime = core.lease.trusted() && sent.mono - this.#renewedAt < leaseMs
     this.#renewedAt = sent.mono
     this.#aliveIn = answer.epoch
-    core.lease.renewed(sent, leaseMs, answer.now)
+    core.lease.renewed(sent, leaseMs)
+    core.lease.answered(sent)
     core.lease.confirmed(sent)
     const hadCapacity = core.admission.capacity()
     if (wasInTime) core.admission.renewedInTime()

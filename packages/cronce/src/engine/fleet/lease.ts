@@ -1,16 +1,17 @@
 import type { Clock } from '../../clock.ts'
-import type { Instant } from '../../model/schedule.ts'
 import type { LeaseClock } from '../../store/store.ts'
 
 /** How long this process may trust that the store still honours its lease. */
 export interface Lease {
-  /** The store granted a renewal for `leaseMs` that was requested at these times. `now`: the store's clock in its answer. */
-  renewed(sent: LeaseTimes, leaseMs: number, now: Instant): void
+  /** The store granted a renewal for `leaseMs` that was requested at these times. */
+  renewed(sent: LeaseTimes, leaseMs: number): void
+  /** The store has answered a renewal or a claim that was sent then: no peer can declare this instance dead by what it saw before. */
+  answered(sent: LeaseTimes): void
   /**
-   * Whether no peer can have declared this instance dead before the store's clock reached `startAt`. Either a renewal was answered at or
-   * after that time, or one was requested so recently that a peer, which must see no renewal for the grace, can't have done so yet.
+   * Whether no peer can have declared this instance dead: a peer must see neither a renewal nor a claim for the grace, and the last one was
+   * sent more recently than that. Where the store itself is slower, the arrival of its answers counts instead.
    */
-  holdsUntil(startAt: Instant): boolean
+  isFresh(): boolean
   /** Check this right before anything starts or commits: after a blocked event loop, timers run too late. */
   trusted(): boolean
   /** How long the lease is trusted from now on. */
@@ -62,10 +63,11 @@ const MARGIN = 1 / 15
  */
 export const GRACE_MS = 300
 
-/** How old a renewal may be that keeps peers from declaring this instance dead: the grace, less what the start of a handler takes. */
+/** How old a claim or renewal may be that keeps peers from declaring this instance dead: the grace, less what the start of a handler takes. */
 const FRESH_MS = GRACE_MS - 30
 
-const NO_RENEWAL = { at: Number.NEGATIVE_INFINITY, storeNow: Number.NEGATIVE_INFINITY }
+/** One answer that took longer may be a stall of this process. So many in a row are a slow store. */
+const SLOW_ANSWERS = 3
 
 /** The part of the margin in which child processes must end. The rest covers those that end a little late. */
 const SPARE = 1 / 2
@@ -79,11 +81,44 @@ const DOUBTED_SPARE_MS = 50
 /** A jump of the wall clock below this size hides no pause that the margin does not cover. */
 const JUMP = MARGIN / 2
 
+/** Claims and renewals that the store has answered. */
+class RecentAnswers {
+  #sentAt = Number.NEGATIVE_INFINITY
+  #arrivedAt = Number.NEGATIVE_INFINITY
+  /** How many answers in a row were slow, each to a request that was sent after the one before had arrived; and the slowest of them. */
+  #slow = 0
+  #slowestMs = 0
+  #slowAt = Number.NEGATIVE_INFINITY
+
+  add(sentAt: number, arrivedAt: number): void {
+    this.#sentAt = Math.max(this.#sentAt, sentAt)
+    this.#arrivedAt = arrivedAt
+    const tookMs = arrivedAt - sentAt
+    if (tookMs < FRESH_MS) this.#slow = 0
+    else if (sentAt >= this.#slowAt) {
+      // A store that is slow is so again and again; what takes far longer than before is a stall.
+      const isAlike = this.#slow > 0 && tookMs <= 2 * this.#slowestMs
+      this.#slow = isAlike ? this.#slow + 1 : 1
+      this.#slowestMs = isAlike ? Math.max(this.#slowestMs, tookMs) : tookMs
+      this.#slowAt = arrivedAt
+    }
+  }
+
+  /** From when on a peer may see no sign of this instance. */
+  provenAt(): number {
+    return this.#slow < SLOW_ANSWERS ? this.#sentAt : this.#arrivedAt
+  }
+
+  clear(): void {
+    this.#sentAt = Number.NEGATIVE_INFINITY
+    this.#arrivedAt = Number.NEGATIVE_INFINITY
+  }
+}
+
 export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
   const now = clock[expiresBy]
   let until = Number.NEGATIVE_INFINITY
-  /** When the last renewal was requested, and the store's clock in its answer. */
-  let renewal = NO_RENEWAL
+  const answers = new RecentAnswers()
   let doubtedAt = Number.NEGATIVE_INFINITY
   let graceUntil = Number.POSITIVE_INFINITY
   let spareMs = 0
@@ -96,8 +131,9 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
     for (const tell of listeners) tell()
   }
   return {
-    renewed(sent, leaseMs, storeNow) {
-      if (sent.at >= renewal.at) renewal = { at: sent.at, storeNow }
+    answered: (sent) => answers.add(sent.at, now()),
+    isFresh: () => now() - answers.provenAt() < FRESH_MS,
+    renewed(sent, leaseMs) {
       // Counted from before the request left, not from when the answer came. The store started its own clock somewhere
       // inside that round trip, so this deadline can only be early.
       const trustMs = leaseMs * (1 - MARGIN)
@@ -107,7 +143,6 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
       jumpMs = leaseMs * JUMP
       changed()
     },
-    holdsUntil: (startAt) => now() - renewal.at < FRESH_MS || renewal.storeNow >= startAt,
     trusted: () => now() < Math.min(until, graceUntil),
     left() {
       const own = until - now()
@@ -143,7 +178,7 @@ export function lease(clock: Clock, expiresBy: LeaseClock): Lease {
     },
     end() {
       until = Number.NEGATIVE_INFINITY
-      renewal = NO_RENEWAL
+      answers.clear()
     },
   }
 }

@@ -78,8 +78,14 @@ const FLOOR_MS = 1_000
 class ClockFloor {
   /** Offsets to the monotonic clock, by the arrival of their answers. An offset is dropped when a later one exceeds it. */
   #answers: { readonly offset: number; readonly receivedAt: number }[] = []
+  /** The answer to the latest question: the highest offset that it allows for, and when the question left. */
+  #latest = { sentAt: Number.NEGATIVE_INFINITY, highest: 0 }
 
   observe(now: Instant, sentAt: number, receivedAt: number): void {
+    const { highest } = this.#latest
+    if (sentAt >= this.#latest.sentAt) this.#latest = { sentAt, highest: now - sentAt }
+    // It was overtaken by an answer that shows that the clock was set back since. One more, since `now` has whole milliseconds.
+    else if (now - receivedAt > highest + (receivedAt - this.#latest.sentAt) * DRIFT + 1) return
     const known = this.at(sentAt)
     // The clock had reached that before the request was sent, so it was set back since.
     if (known !== null && now < Math.floor(known)) this.forget()

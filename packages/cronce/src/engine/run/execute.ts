@@ -3,7 +3,6 @@ import type { Instant } from '../../model/schedule.ts'
 import { epochOf } from '../../model/token.ts'
 import { isOnTime } from '../../policy/plan/misfire.ts'
 import type { Core } from '../core.ts'
-import { leaseHolds } from '../fleet/trust.ts'
 import type { Job } from '../parts.ts'
 import type { ExclusiveRun } from './exclusive-run.ts'
 import { type ExecutedRun, NOT_STARTED } from './local-run.ts'
@@ -23,59 +22,57 @@ export function execute<Tx>(
   exclusive: ExclusiveRun<Tx> | null,
   onEnd: (ended: Ended) => void,
 ): void {
-  const start = (isAllowed: boolean): void => {
+  const start = (): void => {
+    const readiness = readinessOf(core, run)
+    if (isPromise(readiness)) {
+      void readiness.then(start)
+      return
+    }
     const job = exclusive?.job ?? jobOf(core, run.started.record.job)
-    if (!isAllowed || job === undefined) onEnd(NOT_STARTED)
+    if (readiness === 'never' || job === undefined) onEnd(NOT_STARTED)
     else callHandler(core, run, notes, job, onEnd)
   }
   const held = core.parts.sync('run:starting')
-  const isPlain = held === undefined && run.started.isAhead !== true
-  const isAllowed = isPlain ? mayStart(core, run) : waitForStart(core as Core, run, held)
-  if (typeof isAllowed === 'boolean') start(isAllowed)
-  else void isAllowed.then(start)
+  if (held === undefined) start()
+  else void held.then(start)
 }
 
 function jobOf<Tx>({ parts, deploys: { renamedJobs } }: Core<Tx>, name: string): Job<Tx> | undefined {
   return parts.jobs.get(name) ?? parts.jobs.get(renamedJobs.get(name)?.job ?? name)
 }
 
-/** Checked right before the start: the answer to the claim may have taken longer than the lease. */
-function mayStart<Tx>(core: Core<Tx>, run: ExecutedRun): boolean | Promise<boolean> {
-  const isHeld = leaseHolds(core)
-  return typeof isHeld === 'boolean' ? isStillOurs(core, run, isHeld) : mayStartIfHeld(core, run, isHeld)
+/** `never`: it must not start any more. A promise: ask again when it resolves. */
+type Readiness = 'now' | 'never' | PromiseLike<unknown>
+
+/** Asked right before the start: the process may have stood still since the claim was sent, and peers may have declared it dead. */
+function readinessOf<Tx>(core: Core<Tx>, run: ExecutedRun): Readiness {
+  const { lease, plannedStarts, fleet } = core
+  if (core.stopping || fleet.instance !== run.instance || run.aborted !== null || !lease.trusted()) return 'never'
+  if (lease.jumped()) return core.confirm()
+  if (run.started.isAhead === true) return readinessAhead(core, run)
+  if (!lease.isFresh()) return plannedStarts.renew()
+  return isKnownEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'
 }
 
-async function mayStartIfHeld<Tx>(core: Core<Tx>, run: ExecutedRun, held: Promise<boolean>): Promise<boolean> {
-  return isStillOurs(core, run, await held)
+/** The store's clock was set back since the claim. Locks and terms have no due time. */
+function isKnownEarly<Tx>({ time }: Core<Tx>, { started, exclusive }: ExecutedRun): boolean {
+  const known = time.atLeast()
+  // The bound is up to half a millisecond lower than the answer to the claim.
+  return exclusive === null && known !== null && known + 1 < started.record.readyAt
 }
 
-function isStillOurs<Tx>(core: Core<Tx>, run: ExecutedRun, isHeld: boolean): boolean {
-  return isHeld && !core.stopping && core.fleet.instance === run.instance
-}
-
-/** Waits for everything that delays the start. False: the run must not start any more. */
-async function waitForStart(core: Core, run: ExecutedRun, held: Promise<void> | void): Promise<boolean> {
-  await held
-  if (!(await mayStart(core, run))) return false
-  return run.started.isAhead !== true || startAtDueTime(core, run)
-}
-
-/** Waits until a run that was claimed ahead is due. False: it must not start any more. */
-async function startAtDueTime(core: Core, run: ExecutedRun): Promise<boolean> {
-  const { readyAt, token } = run.started.record
-  const { misfire } = run.started.policy
-  do {
-    await core.plannedStarts.reached(readyAt)
-    await core.parts.sync('run:due')
-    if (run.aborted !== null || !(await mayStart(core, run)) || epochOf(token) !== core.epochs.latest) return false
-  } while (!core.plannedStarts.has(readyAt))
-  const startedAt = Math.floor(core.time.atLeast()!)
-  // The misfire policy decides about a start later than the grace: the next look finds the fire waiting.
-  if (!isOnTime(misfire, startedAt - readyAt)) return false
+function readinessAhead<Tx>({ plannedStarts, epochs, time, parts }: Core<Tx>, run: ExecutedRun): Readiness {
+  const { record, policy } = run.started
+  const { readyAt, token } = record
+  if (epochOf(token) !== epochs.latest) return 'never'
+  if (!plannedStarts.has(readyAt)) return plannedStarts.reached(readyAt).then(() => parts.sync('run:due'))
+  const startedAt = Math.floor(time.atLeast()!)
+  // The misfire policy judges a start that is later than the grace: the next look finds the fire waiting.
+  if (!isOnTime(policy.misfire, startedAt - readyAt)) return 'never'
   run.calledAt = startedAt
   const lateness = { latenessMs: startedAt - readyAt, cause: null }
-  if (core.parts.hears('run.started')) core.parts.emit({ type: 'run.started', ...aboutRun(run), ...lateness })
-  return true
+  if (parts.hears('run.started')) parts.emit({ type: 'run.started', ...aboutRun(run), ...lateness })
+  return 'now'
 }
 
 /** Any return value or error of user code becomes a value. */

@@ -23,6 +23,11 @@ interface DueInstant {
   readonly isApart: boolean
 }
 
+/** Instants that are not planned again. `find` answers `undefined` for all others. */
+export interface Known {
+  find(dueAt: Instant): unknown
+}
+
 interface Stretch {
   readonly instants: readonly DueInstant[]
   readonly series: Series
@@ -35,11 +40,17 @@ interface Stretch {
 }
 
 /**
- * Plan the due instants: run, skip or miss each. `most`: how many of those that are on time; the others stay unplanned. True:
- * more are due than one step plans.
+ * Plan the due instants: run, skip or miss each. `most`: how many of those that are on time; the others stay unplanned. `end`: only
+ * those before it. True: more are due than one step plans.
  */
-export function plan(draft: Draft, reach: Reach, ledger: Ledger | null, most = Number.POSITIVE_INFINITY): boolean {
-  const found = dueStretch(draft, reach, ledger, null)
+export function plan(
+  draft: Draft,
+  reach: Reach,
+  ledger: Ledger | null,
+  most = Number.POSITIVE_INFINITY,
+  end: Instant | null = null,
+): boolean {
+  const found = dueStretch(draft, reach, ledger, end)
   if (found.to === null) return false
   const { misfire = DEFAULT_POLICY.misfire } = draft.state.definition.policy
   const { now } = draft.context
@@ -104,9 +115,12 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
   return stretch.more
 }
 
-/** Record the instants that a retirement left unplanned, up to `end` or now. True: there are more than one step plans. */
-export function missRetired(draft: Draft, end: Instant | null): boolean {
-  const stretch = dueStretch(draft, 'due', null, end)
+/**
+ * Record the instants that a retirement left unplanned, up to `end` or now. `elsewhere`: those that another schedule plans, which are not
+ * recorded here. True: there are more than one step plans.
+ */
+export function missRetired(draft: Draft, end: Instant | null, elsewhere: Known | null = null): boolean {
+  const stretch = dueStretch(draft, 'due', elsewhere, end)
   if (stretch.to === null) return false
   write(draft, stretch, () => ending('while-retired'))
   return stretch.more
@@ -150,7 +164,7 @@ function fireOf(draft: Draft, { dueAt, readyAt }: DueInstant) {
   return newFire({ dueAt, readyAt, plannedAt: draft.context.now, kind: 'scheduled' })
 }
 
-function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null, end: Instant | null): Stretch {
+function dueStretch(draft: Draft, reach: Reach, known: Known | null, end: Instant | null): Stretch {
   const { state, context } = draft
   const series = seriesOf(state.id, state.definition)
   const instants: DueInstant[] = []
@@ -162,7 +176,7 @@ function dueStretch(draft: Draft, reach: Reach, ledger: Ledger | null, end: Inst
   for (let looked = 0; at !== null && isDue(at); looked++) {
     if (looked === MAX_PLANNED) return { instants, series, isDue, to, nextAt: at, more: true }
     to = at
-    if (ledger?.find(at) === undefined && !state.skipped?.includes(at)) {
+    if (known?.find(at) === undefined && !state.skipped?.includes(at)) {
       instants.push({ dueAt: at, readyAt: series.readyAt(at), isApart })
       isApart = false
     } else {

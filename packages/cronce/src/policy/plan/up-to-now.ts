@@ -1,4 +1,4 @@
-import type { MissedChoice } from '../../model/schedule.ts'
+import type { Instant, MissedChoice } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Draft } from '../draft.ts'
 import { missWaiting, plan, planPaused } from './plan.ts'
@@ -6,16 +6,16 @@ import { isPauseOver, resumeStep } from './resume-step.ts'
 import { canRead } from './series.ts'
 
 /**
- * Plan every instant up to now under the current rule, before it changes. True: done. False: more than a million instants are
- * due, and not all are planned.
+ * Plan every instant up to now, or before `end`, under the current rule, before it changes. True: done. False: more than a million
+ * instants are due, and not all are planned.
  */
-export function planUpToNow(draft: Draft): boolean {
+export function planUpToNow(draft: Draft, end: Instant | null = null): boolean {
   // This runtime cannot read the trigger, so it cannot plan the instants; changing or removing the schedule must still work.
   if (draft.state.retiredAt !== null || !canRead(draft.state.definition)) return true
   for (let step = 0; isPauseOver(draft) && step < MAX_STEPS; step++) resumeStep(draft, draft.state.pause!.missed, null)
   if (draft.state.pause !== null) return !isPauseOver(draft)
   let hasMore = true
-  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = plan(draft, 'due', null)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = plan(draft, 'due', null, Infinity, end)
   missWaiting(draft)
   return !hasMore
 }

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+
+interface SavedPart {
+  readonly commit: string
+  readonly at: string
+  readonly load: readonly number[]
+  readonly results: unknown
+}
+
+/** What has been measured, part by part. With a file, a run that was interrupted goes on where it was. */
+export class Saved {
+  readonly #file: string | undefined
+  readonly #parts: Record<string, SavedPart>
+
+  constructor(file?: string) {
+    this.#file = file
+    this.#parts = file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  }
+
+  has(part: string): boolean {
+    return this.#parts[part] !== undefined
+  }
+
+  keep(part: string, results: unknown): void {
+    this.#parts[part] = { commit: commitOfTree(), at: new Date().toISOString(), load: loadavg(), results }
+    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(this.#parts))
+  }
+
+  results(): Record<string, unknown> {
+    return Object.fromEntries(Object.entries(this.#parts).map(([part, { results }]) => [part, results]))
+  }
+
+  /** Which commit each part was measured at, when, and beside how much other load. */
+  origin(): string {
+    return Object.entries(this.#parts)
+      .map(([part, { commit, at, load }]) => {
+        return `- ${part}: commit ${commit}, ${at.slice(0, 16)}Z, load average ${load.map((one) => one.toFixed(1)).join(' ')} at its end`
+      })
+      .join('\n')
+  }
+}
+
+function commitOfTree(): string {
+  return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PolicyOptions } from '../../src/client/schedule-options.ts'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
+
+// A release renames a job and forgets `was`; the next one says it. Meanwhile the app has both names.
+
+const MINUTE = 60_000
+
+interface Job extends PolicyOptions {
+  readonly cron?: string
+  readonly was?: string
+}
+
+const job =
+  (name: string, { cron = '* * * * *', ...options }: Job = {}): Declare =>
+  (app) =>
+    void app.job(name, { cron, ...options }, () => {})
+
+const minuteOf = (dueAt: number): number => (dueAt - NEW_YEAR) / MINUTE
+
+/** In minutes, what was run of the job, by name. */
+function ran(fleet: Fleet, name: string): number[] {
+  return fleet.handled.filter(({ schedule }) => schedule === name).map(({ dueAt }) => minuteOf(dueAt))
+}
+
+async function replace(fleet: Fleet, old: Member, declare: Declare, deployment: string | undefined): Promise<Member> {
+  await fleet.world.until(old.app.stop())
+  return fleet.add(declare, { deployment })
+}
+
+/** The first release stops after minute 2, the second one comes at `forgotAt` and has no `was`, the third one at minute `lateAt`. */
+async function renameLate(
+  options: Job,
+  { forgotAt, lateAt, id, cron }: { forgotAt: number; lateAt: number; id: boolean; cron?: string },
+): Promise<{ readonly fleet: Fleet; readonly last: Member }> {
+  const fleet = await createFleet()
+  const idOf = (name: string): string | undefined => (id ? name : undefined)
+  const first = await fleet.add(job('bill', options), { deployment: idOf('v1') })
+  await fleet.advance('150s')
+  await fleet.world.until(first.app.stop())
+  await fleet.advance(forgotAt * MINUTE - 150_000)
+  const renamed = cron === undefined ? options : { ...options, cron }
+  const forgot = await fleet.add(job('invoice', renamed), { deployment: idOf('v2') })
+  await fleet.advance((lateAt - forgotAt) * MINUTE)
+  const last = await replace(fleet, forgot, job('invoice', { ...renamed, was: 'bill' }), idOf('v3'))
+  await fleet.advance('3m')
+  return { fleet, last }
+}
+
+test('what the new name has run does not run under the old name, when was comes one release late', async () => {
+  for (const id of [false, true]) {
+    for (const misfire of ['latest', 'all', 'skip'] as const) {
+      // With ids, a minute later the old name would be retired as one that left the code.
+      const { fleet } = await renameLate({ misfire }, { forgotAt: 2.75, lateAt: 3.5, id })
+      assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+      assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2], `${id} ${misfire}`)
+      assert.deepEqual(ran(fleet, 'invoice'), [3, 4, 5, 6], `${id} ${misfire}`)
+      fleet.end()
+    }
+  }
+})
+
+test('what came due before the new name was there is caught up under the old name', async () => {
+  const daily = { cron: '4 0 * * *' }
+  const { fleet } = await renameLate(daily, { forgotAt: 6, lateAt: 8, id: false })
+  assert.deepEqual(ran(fleet, 'bill'), [4])
+  assert.deepEqual(ran(fleet, 'invoice'), [])
+  fleet.end()
+  const all = await renameLate({ misfire: 'all' }, { forgotAt: 5.5, lateAt: 8.5, id: false })
+  assert.deepEqual(ran(all.fleet, 'bill'), [0, 1, 2, 3, 4, 5])
+  assert.deepEqual(ran(all.fleet, 'invoice'), [6, 7, 8, 9, 10, 11])
+  all.fleet.end()
+})
+
+test('what only the old name had due since the new one is there is on record as missed', async () => {
+  const { fleet } = await renameLate({}, { forgotAt: 3.5, lateAt: 8.5, id: false, cron: '*/3 * * * *' })
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2, 3])
+  assert.deepEqual(ran(fleet, 'invoice'), [6, 9])
+  const { items } = await fleet.operator.fires.list({ schedule: 'bill', outcome: 'missed' })
+  assert.deepEqual(items.map(({ dueAt, reason }) => `${minuteOf(dueAt)} ${reason}`).toSorted(), [
+    '4 while-retired',
+    '5 while-retired',
+    '7 while-retired',
+    '8 while-retired',
+  ])
+  fleet.end()
+})
+
+test('a rollback after a late rename goes on where the new name stopped', async () => {
+  const { fleet, last } = await renameLate({}, { forgotAt: 2.75, lateAt: 3.5, id: false })
+  await replace(fleet, last, job('bill'), undefined)
+  await fleet.advance('5m')
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2, 7, 8, 9, 10, 11])
+  assert.deepEqual(ran(fleet, 'invoice'), [3, 4, 5, 6])
+  fleet.end()
+})
+
+test('a fire that waits under the old name, and that the new name has run, does not run again', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(job('bill'), { deployment: undefined })
+  await fleet.advance('90s')
+  const forgot = await fleet.add(job('invoice'), { deployment: undefined })
+  // The last fire of the old name is handed back, since its process stops before the handler is called.
+  first.at('run:starting', () => first.clock.sleep(500))
+  await fleet.advance('30100ms')
+  await fleet.world.until(first.app.stop())
+  await replace(fleet, forgot, job('invoice', { was: 'bill' }), undefined)
+  await fleet.advance('3m')
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1])
+  assert.deepEqual(ran(fleet, 'invoice'), [2, 3, 4, 5])
+  const { state, reason } = await fleet.operator.fires.get({ schedule: 'bill', dueAt: NEW_YEAR + 2 * MINUTE })
+  assert.deepEqual([state, reason], ['cancelled', 'retired'])
+})
+
+/** Without a look at the promises: the two names are two jobs, and the judge takes them for one. */
+function end(fleet: Fleet): void {
+  for (const member of fleet.members) member.crash()
+}
+
+/** The reports of this member that its rename is ignored. */
+function ignored(fleet: Fleet, member: Member): string[] {
+  return fleet.events('schedule.refused', member).map(({ code, schedule, message }) => {
+    assert.match(message, /leave out was/)
+    return `${code} ${schedule}`
+  })
+}
+
+test('a release that says was after the old name was retired reports that it is ignored, once', async () => {
+  const { fleet, last } = await renameLate({}, { forgotAt: 2.75, lateAt: 6.5, id: true })
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  assert.deepEqual(ignored(fleet, last), ['RENAME_IGNORED invoice'])
+  // It declares again when the record of the app changes.
+  const next = await replace(fleet, last, job('ping'), 'v4')
+  const again = await replace(fleet, next, job('invoice', { was: 'bill' }), 'v3')
+  await fleet.advance('90m')
+  assert.deepEqual(ignored(fleet, again), ['RENAME_IGNORED invoice'])
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2])
+  end(fleet)
+})
+
+test('was for a name of another app is ignored, and reported, if this app has the new name already', async () => {
+  const fleet = await createFleet()
+  await fleet.add(job('bill'), { app: 'shop', deployment: 's1' })
+  const old = await fleet.add(job('invoice'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('90s')
+  const next = job('invoice', { was: 'bill' })
+  await fleet.world.until(old.app.stop())
+  const member = await fleet.add(next, { app: 'crm', deployment: 'c2' })
+  await fleet.advance('3m')
+  assert.deepEqual(ignored(fleet, member), ['RENAME_IGNORED invoice'])
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2, 3, 4])
+  end(fleet)
+})
+
+test('was that has done its work is not reported, however often the release starts', async () => {
+  for (const isLate of [false, true]) {
+    const fleet = await createFleet()
+    let last = await fleet.add(job('bill'), { deployment: 'v1' })
+    await fleet.advance('90s')
+    if (isLate) last = await replace(fleet, last, job('invoice'), 'v2')
+    for (const id of ['v3', 'v3', 'v4']) {
+      last = await replace(fleet, last, job('invoice', { was: 'bill' }), id)
+      await fleet.advance('3m')
+    }
+    last = await replace(fleet, last, job('receipt', { was: 'invoice' }), 'v5')
+    await fleet.advance('3m')
+    assert.deepEqual(fleet.events('schedule.refused'), [], `${isLate}`)
+    fleet.end()
+  }
+})
