@@ -25,7 +25,7 @@ test('the newsletter goes out on Mondays at nine in London, summer or winter', a
   assert.deepEqual(sent, ['2027-03-22T09:00:00.000Z', '2027-03-29T08:00:00.000Z'])
 })
 
-test('what fails is tried once more', async () => {
+test('a failed run is retried once', async () => {
   const kit = testKit({ now: '2027-03-22T08:59:00Z' })
   let tries = 0
   const app = shop(kit.store, () => {

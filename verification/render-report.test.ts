@@ -6,7 +6,7 @@ const NOTHING: Evidence = {
   ...{ commit: 'abc', simulation: null, explorations: [], chaos: [], matrices: [], mutants: [], contests: [] },
 }
 
-test('what was not run is said to be so', () => {
+test('parts that were not run are named in the report', () => {
   const report = renderReport(NOTHING)
   assert.equal(report.split('Not run.').length - 1, 5)
   assert.match(report, /\| 0 \| 0 \| 0 \| 0 \| 0 of 0 \|/)

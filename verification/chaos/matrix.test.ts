@@ -54,7 +54,7 @@ const CONTROLS: readonly Control[] = [
 // Two at a time, since each mostly waits.
 describe('on SQLite', { concurrency: 2 }, () => {
   for (const { mutant, cell, options, property } of CONTROLS) {
-    test(`what is broken is noticed: ${mutant}, ${cell.blow} at ${cell.point}`, async () => {
+    test(`a mutant is noticed: ${mutant}, ${cell.blow} at ${cell.point}`, async () => {
       const { problems, properties } = await runCell(sqliteChaos, cell, { ...options, mutant })
       assert.ok(properties.includes(property), problems.join('\n') || 'nothing was noticed')
     })

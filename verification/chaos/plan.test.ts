@@ -22,7 +22,7 @@ test('a short run does early what its verdict needs, whatever its seed', () => {
   }
 })
 
-test('what is lacking is brought about by what is not under way already', () => {
+test('missing faults are added if they are not under way already', () => {
   const plan = createPlan(CHAOS, randomFrom(1), { isBrief: true, first })
   const lacking = first.filter(({ name }) => name === 'block' || name === 'kill')
   const drawn = new Set(SEEDS.map(() => plan.toward(lacking, new Set())?.name))

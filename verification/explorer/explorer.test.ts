@@ -61,7 +61,7 @@ describe('a protocol with one thing wrong is found out', () => {
 })
 
 describe('a store that falls back to an earlier copy of itself', () => {
-  it('forgets what it acknowledged: no protocol helps', async (test) => {
+  it('loses what it acknowledged: no protocol helps', async (test) => {
     const { violation } = await explore(fleetModel('failover'))
     assert.equal(violation?.name, 'S12')
     for (const words of [violation.message, ...violation.trace]) test.diagnostic(words)

@@ -105,7 +105,7 @@ test('seeds that met no trouble prove nothing', () => {
   assert.ok(!lacking.includes('the store could not be reached'))
 })
 
-test('what few seeds meet is demanded only of many', () => {
+test('rare events are required only of runs with many seeds', () => {
   const rare = 'a crash at step:sent'
   assert.ok(!lackingIn({}, 400).includes(rare))
   assert.ok(lackingIn({}, 500).includes(rare))
@@ -114,7 +114,7 @@ test('what few seeds meet is demanded only of many', () => {
 const saved = join(import.meta.dirname, 'scenarios')
 
 for (const file of readdirSync(saved).filter((name) => name.endsWith('.json'))) {
-  test(`what once went wrong does not any more: ${file}`, async () => {
+  test(`a saved scenario that once failed does not fail any more: ${file}`, async () => {
     const { scenario } = JSON.parse(readFileSync(join(saved, file), 'utf8')) as { readonly scenario: Scenario }
     const { violations, fires } = await simulate(scenario.seed, { scenario })
     assert.ok(fires > 0)

@@ -66,7 +66,7 @@ describe('cronce dev', { concurrency: 2 }, () => {
     )
   })
 
-  test('what is declared again counts at once', async (context) => {
+  test('a changed declaration takes effect at once', async (context) => {
     const { folder, write } = project(context)
     const dev = running(['dev', 'jobs.ts', '--drain', '10ms'], { cwd: folder })
     context.after(() => dev.end('SIGKILL'))

@@ -157,7 +157,7 @@ console.log(app.instance)`
     assert.match(wrong.stdout, /\nfail {2}(store|privileges) /)
   })
 
-  test('what it is to look at must be there', async (context) => {
+  test('the checked things must exist', async (context) => {
     const folder = scratch()
     context.after(() => rmSync(folder, { recursive: true, force: true }))
     const missing = await ask(['doctor', '--store', `sqlite:${join(folder, 'typo.db')}`])

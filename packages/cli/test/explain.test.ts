@@ -156,7 +156,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exis
     assert.match(step.notes, /5\/15 has a step without a range, which crontab does not know/)
   })
 
-  test('what never fires is said first', async () => {
+  test('an expression that never fires says so first', async () => {
     const { stdout } = await call('explain', '0 0 31 4,6 *', ...FROM)
     assert.match(stdout, /^NEVER FIRES: April and June have no day 31\.\n\nwords /)
     assert.doesNotMatch(stdout, /^(next|frequency) /m)

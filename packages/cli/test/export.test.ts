@@ -114,7 +114,7 @@ describe('cronce export k8s', () => {
     })
   })
 
-  test('says in five fields what can be said in five fields, and tells the rest', async (context) => {
+  test('prints in five fields what fits in five fields, and reports the rest', async (context) => {
     const command = ['a']
     const { status, text, told } = await exported(
       context,
@@ -170,7 +170,7 @@ describe('cronce export k8s', () => {
     for (const name of ['half', 'last', 'never']) assert.match(text, new RegExp(`^# not translated: ${name}: `, 'm'))
   })
 
-  test('tells the policies that only cronce start has, and the jobs that are no commands', async (context) => {
+  test('reports the policies that only cronce start has, and the jobs that are not commands', async (context) => {
     const { told } = await exported(
       context,
       'k8s',
@@ -349,7 +349,7 @@ describe('cronce export crontab', () => {
     assert.match(stderr, /run it with cronce start/)
   })
 
-  test('what makes no sense is said', async (context) => {
+  test('invalid arguments are refused', async (context) => {
     const cwd = folder(context)
     writeFileSync(join(cwd, 'jobs.json'), '{}')
     for (const [args, status, message] of [

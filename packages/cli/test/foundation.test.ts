@@ -243,7 +243,7 @@ describe('times that people write', () => {
     assert.equal(read('today', 'America/New_York'), '2027-06-15T04:00:00.000Z')
   })
 
-  test('that are none are refused, a bare duration with a question', () => {
+  test('invalid times are refused, a bare duration with a question', () => {
     for (const text of [
       '',
       'soon',

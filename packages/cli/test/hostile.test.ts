@@ -58,7 +58,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     '\u001b'.repeat(10_000),
   ]
 
-  test('what is not a name is refused by every command, in words that do nothing to a terminal', async () => {
+  test('an invalid name is refused by every command, without control characters on the terminal', async () => {
     for (const command of NAMED) {
       for (const name of NO_NAMES) {
         const { status, stdout, stderr } = await bench.say(...argsOf(command, name))
@@ -165,7 +165,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     }
   })
 
-  test('no command says the password of a store, whatever is wrong with it', async () => {
+  test('no command prints the password of a store, whatever is wrong with it', async () => {
     writeFileSync(join(folder, 'url'), 'not a url but top-secret\n')
     const urls = [
       'postgres://me:top-secret@127.0.0.1:1/app',

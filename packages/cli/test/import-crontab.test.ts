@@ -290,7 +290,7 @@ describe('lines of a crontab', () => {
     assert.match(importText('@600 a\n').findings[0]!.todo, /every: '600s'/)
   })
 
-  test('an empty crontab has no jobs, and nothing to tell', () => {
+  test('an empty crontab has no jobs and no report', () => {
     assert.deepEqual(importText(''), { items: [], findings: [], jobs: [] })
   })
 })

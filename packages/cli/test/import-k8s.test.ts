@@ -59,7 +59,7 @@ function told(parts: Parts, about: RegExp): string[] {
 }
 
 describe('a CronJob becomes a job', () => {
-  test('that does what Kubernetes does where nothing is said', () => {
+  test('that does what Kubernetes does by default', () => {
     assert.deepEqual(optionsOf({}), {
       cron: '0 3 * * *',
       command: ['backup'],

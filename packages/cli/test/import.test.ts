@@ -213,7 +213,7 @@ describe('cronce import crontab', () => {
     assert.deepEqual(jobs, { backup: { cron: '0 3 * * *', command: 'backup', shell: '/bin/sh' } })
   })
 
-  test('what makes no sense is said, with an exit code of its own', async (context) => {
+  test('invalid arguments are refused, with their own exit code', async (context) => {
     const cwd = folder(context)
     for (const [args, status, message] of [
       [['import'], 2, /Import from what/],

@@ -13,7 +13,7 @@ function project(context: Parameters<typeof scratch>[0], files: Files): string {
   return folder
 }
 
-test('what init writes runs as it is', async (context) => {
+test('the files that init writes run unchanged', async (context) => {
   for (const [files, written] of [
     [{}, ['cronce.config.ts', 'jobs.ts']],
     [{ 'package.json': '{ "type": "commonjs" }' }, ['cronce.config.mjs', 'jobs.mjs']],
@@ -80,7 +80,7 @@ test('it is guessed from the project: language, kind of module, store, framework
   }
 })
 
-test('what is there is kept, unless it is to be overwritten', async (context) => {
+test('existing files are kept, unless --force is given', async (context) => {
   const cwd = project(context, { 'cronce.config.json': '{}', 'jobs.ts': '// mine\n' })
   const kept = await ask(['init'], {}, { cwd })
   assert.match(kept.stdout, /^kept {5}cronce\.config\.json\nkept {5}jobs\.ts {2}\(--force overwrites it\)\n$/)

@@ -18,7 +18,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
   const query = (sql: string): string =>
     execFileSync(psql, [server.url, '-XAtq', '--set', 'ON_ERROR_STOP=1'], { input: sql, encoding: 'utf8' }).trim()
 
-  test('tells what is missing, does it, and finds it done', async () => {
+  test('reports what is missing, migrates it, and finds it done', async () => {
     const place = `schema "cronce" of postgres://127.0.0.1:${server.port}/postgres`
     const missing = await ask(['migrate', 'status'], env)
     assert.deepEqual([missing.status, missing.stderr], [1, ''])
@@ -44,7 +44,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.equal((await ask(['migrate', 'plan'], env)).stdout, `Nothing to do: the ${place} is up to date.\n`)
   })
 
-  test('tells programs the same', async () => {
+  test('gives programs the same as JSON', async () => {
     const flags = ['--schema', 'for_programs', '--json', '--store', server.url]
     const entry = { number: 1, name: 'one history per schedule', breaking: true }
     const plan = await ask(['migrate', 'plan', ...flags])

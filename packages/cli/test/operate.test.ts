@@ -83,7 +83,7 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
       [2, /so --job is needed/, 'put', 'nothing'],
       [2, /when it is due/, 'put', 'nothing', '--job', 'good'],
       [2, /are two triggers/, 'put', 'nothing', '--job', 'good', '--every', '1m', '--at', '+1h'],
-      [2, /is over/, 'put', 'nothing', '--job', 'good', '--at', 'yesterday'],
+      [2, /is in the past/, 'put', 'nothing', '--job', 'good', '--at', 'yesterday'],
       [2, /Expected|field/, 'put', 'nothing', '--job', 'good', '--cron', '0 8 * *'],
       [2, /Which schedule/, 'put'],
       [2, /neither put nor remove/, 'make', 'x'],

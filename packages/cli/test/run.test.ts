@@ -51,7 +51,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.deepEqual([json.status, version, created, fire.state, run.result], [0, 1, true, 'succeeded', { rows: 3 }])
   })
 
-  test('exit code 20 if it does not succeed, with the error and the number of tries', async () => {
+  test('exit code 20 if it does not succeed, with the error and the number of attempts', async () => {
     await make('failing', 'bad', { retry: { attempts: 1, backoff: { base: '10ms' } } })
     await make('recovers', 'flaky', { retry: { attempts: 1, backoff: { base: '10ms' } } })
     const failed = await bench.say('run', 'failing', '--wait')
@@ -107,7 +107,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.equal(json.runnable, false)
   })
 
-  test('one fire for a key, however often it is asked for', async () => {
+  test('one fire for a key, however often it is requested', async () => {
     await make('keyed', 'good')
     const first = await bench.say('run', 'keyed', '--dedupe', 'ticket-17', '--wait')
     const second = await bench.say('run', 'keyed', '--dedupe', 'ticket-17', '--wait')

@@ -44,7 +44,7 @@ describe('what is neither a schedule nor an expression', () => {
 })
 
 describe('an instant that was skipped', () => {
-  test('is left out by describe, next, list and the view alike', async () => {
+  test('is left out by describe, next, list and the view', async () => {
     const { nextAt } = await client.schedules.get('daily')
     const after = await client.schedules.skipNext('daily', { dueAt: nextAt! })
     const shown = (at: number) => new Date(at).toISOString()
@@ -93,7 +93,7 @@ describe('a paused schedule', () => {
   // Other tests count the schedules.
   after(() => Promise.all(names.map((name) => client.schedules.remove(name))))
 
-  test('is due next after the pause, by next, describe, list and HTTP alike', async () => {
+  test('is due next after the pause, in next, describe, list and HTTP', async () => {
     const { nextAt, pause } = await client.schedules.get('paused-until')
     const [first = 0, ...more] = [0, 1, 2, 3, 4, 5, 6]
       .map((days) => nextAt! + days * day)

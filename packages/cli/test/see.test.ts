@@ -92,7 +92,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
     // The legend is for people: a script gets none.
-    assert.match(narrow.stderr, /^note: LATEST 20: █ succeeded {2}▄ failed .* ▸ open\n/)
+    assert.match(narrow.stderr, /^note: LATEST 20: █ succeeded {2}▄ failed .* ▸ open\.\n/)
     assert.equal(wide.stderr, '')
     assert.deepEqual(names, { status: 0, stdout: 'paused\n', stderr: '' })
     assert.match(first.stdout, /^(burst|tick)\n$/)
@@ -159,7 +159,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.match(range.stdout, /burst +skipped \(paused\) +0 +[\d,]{1,6} +\w{3} \d{4}/)
   })
 
-  test('what is not there is exit code 3, and says what to do', async () => {
+  test('an unknown name is exit code 3, with what to do', async () => {
     const results = await Promise.all([
       sqlite('describe', 'tik'),
       sqlite('runs', 'tik'),
@@ -178,7 +178,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     }
   })
 
-  test('logs tell what a run said; followed, they end with it or with a signal', async () => {
+  test('logs prints what a run logged; with -f it ends with the run or with a signal', async () => {
     const { token } = storeOf('sqlite').records
     const plain = await sqlite('logs', 'manual')
     const jsonl = await sqlite('logs', 'manual', token, '--jsonl')
@@ -204,7 +204,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.equal(followed.stdout, plain.stdout)
   })
 
-  test('tail tells what happened since, as lines or as JSON, and ends with a signal', async () => {
+  test('tail prints what happened since, as lines or as JSON, and ends with a signal', async () => {
     const lines = await sqlite('tail', 'manual', '--from', 'now-1h', '-n', '2')
     const jsonl = await sqlite('tail', '--job', 'manual', '--from', 'now-1h', '-n', '2', '--jsonl')
     const over = await ask(['tail'], { CRONCE_STORE: storeOf('sqlite').url }, { signal: AbortSignal.abort() })

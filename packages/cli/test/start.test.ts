@@ -124,7 +124,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.equal(readFileSync(join(folder, 'said'), 'utf8'), 'begun\nended\n')
   })
 
-  test('what a jobs file leaves open does not keep it from ending', async (context) => {
+  test('handles that a jobs file leaves open do not keep the process alive', async (context) => {
     const folder = scratch(context)
     writeFileSync(join(folder, 'jobs.mjs'), 'setInterval(() => {}, 1000)\nexport default () => {}\n')
     const service = running(['start', '--store', 'memory:'], { cwd: folder })

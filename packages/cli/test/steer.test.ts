@@ -74,7 +74,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.match(again.stderr, /note: hourly is not paused\./)
   })
 
-  test('more than one wants a yes, from a flag or a terminal; a slip in one name changes none', async () => {
+  test('a change of several schedules needs a yes, from a flag or a terminal; one wrong name changes none', async () => {
     await make('one')
     await make('two')
     const states = async () => [(await get('one')).state, (await get('two')).state]
@@ -213,7 +213,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('backfill', 'minutely', '--from', 'now+1h', '--to', 'now+2h')).status, 2)
   })
 
-  test('cancel ends what waits at once, asks a run to end, and wants to know which of several', async () => {
+  test('cancel ends a waiting fire at once, asks a run to end, and asks which of several is meant', async () => {
     await make('queue', { job: 'slow', overlap: 'queue-all', cron: undefined })
     assert.equal((await bench.say('cancel', 'queue')).status, 4, 'nothing is open')
     for (const key of ['first', 'second', 'third']) await bench.client.schedules.trigger('queue', { dedupe: key })
@@ -301,7 +301,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('remove')).status, 2)
   })
 
-  test('of what left the code it is said that it is not due, whatever is done to it; it can be removed', async () => {
+  test('a schedule whose job left the code is shown as not due by every command, and can be removed', async () => {
     const options = { store: bench.store, app: 'leaving', logger: false, signals: false, holdDown: '1s' } as const
     for (const deployment of ['v1', 'v2']) {
       const other = cronce({ ...options, deployment })
@@ -325,7 +325,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.match(stderr, /note: The log is cut here: what the run said after that was not kept\.\n$/)
   })
 
-  test('what was skipped ahead of its time can be brought back', async () => {
+  test('a fire that was skipped ahead of time can be brought back', async () => {
     await make('regretted')
     const { nextAt } = await get('regretted')
     await bench.say('skip-next', 'regretted')

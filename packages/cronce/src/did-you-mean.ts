@@ -1,6 +1,6 @@
 /** The candidate nearest to what was written, if one is near enough to be what was meant. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
-  // Nobody mistypes a name of this length, and the table below grows with its square.
+  // A name of this length is pasted, not typed, and the table below grows with its square.
   if (word.length > 64) return undefined
   const wanted = word.toLowerCase()
   let best = [...candidates].find((candidate) => hasSameStem(wanted, candidate.toLowerCase()))

@@ -157,7 +157,7 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
   const decision = await options.access(request)
   const { level, author, principal } = typeof decision === 'object' ? decision : { level: decision }
   if (level !== 'metrics' && level !== 'read' && level !== 'operate') {
-    const hint = 'Send authorization: Bearer TOKEN, or the credentials that this server wants.'
+    const hint = 'Send authorization: Bearer TOKEN, or the credentials that this server requires.'
     throw refuse('ACCESS_DENIED', 'You have no access here.', hint, { 'www-authenticate': 'Bearer' })
   }
   if (route.access !== 'metrics' && level === 'metrics') {

@@ -13,7 +13,7 @@ function get(path: string, headers: Record<string, string> = {}): Request {
 }
 
 describe('the stream of events', () => {
-  test('tells what is run and what is not, by schedule and job', async (context) => {
+  test('sends runs and fires that end without a run, by schedule and job', async (context) => {
     const { app, handler } = apiOf(context)
     app.job('work', {}, () => 'done')
     app.job('other', {}, () => {})
@@ -57,7 +57,7 @@ describe('the stream of events', () => {
     }
   })
 
-  test('is opened by so many at a time', async (context) => {
+  test('is limited to a number of concurrent streams', async (context) => {
     const { handler } = apiOf(context, { streams: 2 })
     const readers = [0, 1].map(async () => new EventReader(await handler(get('/api/v1/events'))))
     const full = await Promise.all(readers).then(() => handler(get('/api/v1/events')))

@@ -108,7 +108,7 @@ describe('kept answers', () => {
     assert.equal(calls, 10_003, 'the oldest is gone')
   })
 
-  test('are no refusals and no faults: what was not done may be tried again', async () => {
+  test('does not store refusals and faults: what was not done may be tried again', async () => {
     const answers = new KeptAnswers()
     for (const status of [404, 409, 425, 429, 500, 503]) {
       assert.equal((await answers.once('a', 'r', async () => ({ ...done, status }))).status, status)

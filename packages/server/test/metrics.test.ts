@@ -30,7 +30,7 @@ test('/metrics is what this process has counted, as Prometheus reads it', async 
   assert.equal(codeOf(await ask('GET', '/metrics?scope=fleet')), '400 OPTION_UNKNOWN')
 })
 
-test('/metrics/fleet is what the store knows, of an app and of a connection alike', async (context) => {
+test('/metrics/fleet has what the store knows, for an app and for a connection', async (context) => {
   const store = memory()
   const { app, handler } = apiOf(context, {}, store)
   app.job('bill', { every: '1h' }, () => {})

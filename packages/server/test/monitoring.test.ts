@@ -54,7 +54,7 @@ test('rules and dashboard use names and labels that are exported, and the dashbo
   }
 })
 
-test('docs/monitoring.md tells every metric with its type and help, and every alert; and there are no others', async (context) => {
+test('docs/monitoring.md lists every metric with its type and help, and every alert; and there are no others', async (context) => {
   const page = read('docs/monitoring.md')
   const { process, fleet } = await expositions(context)
   for (const [scope, text] of Object.entries({ process, fleet })) {

@@ -8,7 +8,7 @@ import { apiOf } from './kit.ts'
 
 const DOCS = new URL('../../../docs/', import.meta.url)
 
-test('the OpenAPI document is valid, and tells every route with its parts, parameters and fields', async (context) => {
+test('the OpenAPI document is valid, and lists every route with its parts, parameters and fields', async (context) => {
   const { ask } = apiOf(context)
   const { body: document } = await ask('GET', '/openapi.json')
   const { valid, errors } = await new Validator().validate(structuredClone(document))
@@ -45,7 +45,7 @@ test('every code that a command of the client can throw has a status', () => {
   assert.deepEqual(untold, [])
 })
 
-test('docs/server.md tells every route, and every code that is only known here', () => {
+test('docs/server.md lists every route, and every code that only the server uses', () => {
   const text = readFileSync(new URL('server.md', DOCS), 'utf8')
   const source = ['answer', 'create-handler', 'kept-answers', 'origin', 'read-body', 'read-path', 'status-of']
   const files = [...source, 'events/hub', 'node/serve', 'node/to-node', 'node/to-request', 'routes/service']

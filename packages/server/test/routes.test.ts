@@ -72,7 +72,7 @@ describe('schedules over HTTP', () => {
     assert.deepEqual([names.size, sizes[0]], [200, 100], sizes.join())
   })
 
-  test('tell their next instants, from their pause to their end and limit', async (context) => {
+  test('list their next instants, from their pause to their end and limit', async (context) => {
     const { ask } = apiOf(context)
     const hours = (...list: number[]): number[] => list.map((hour) => YEAR_2030 + hour * 3_600_000)
     const body = { job: 'j', every: '1h', start: YEAR_2030, end: YEAR_2030 + 5 * 3_600_000 }

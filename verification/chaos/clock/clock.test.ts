@@ -26,7 +26,7 @@ for (const [index, kind] of ['the own shim', 'libfaketime'].entries()) {
   })
 }
 
-test('what a machine does not have is said', async () => {
+test('a missing capability of the machine is reported', async () => {
   const clock = await prepareClock(folders[1]!, { compilers: ['no-such-compiler'], libraries: [] })
   assert.deepEqual(clock, { reason: 'setting the clock of a process takes a C compiler or libfaketime' })
 })

@@ -40,7 +40,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/old-answers.test.ts',
-      names: ['that an instance is not on a list does not make it dead: the list may be older than the one before it'],
+      names: ['an instance that a list lacks is not dead: the list may be older than the one before it'],
     },
   },
   {
@@ -110,7 +110,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/outage.test.ts',
-      names: ["after an outage (throws) nobody is robbed within a lease of the store's return"],
+      names: ["after an outage (throws) no run is taken over within a lease of the store's return"],
     },
   },
   {
@@ -145,7 +145,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
-      names: ['a lease that ran out unnoticed (suspended) begins no step, though nobody has taken over'],
+      names: ['a lease that ran out unnoticed (suspended) starts no step, although no peer has taken over'],
     },
   },
   {
@@ -185,8 +185,8 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: 'packages/cronce/test/engine/clock-step.test.ts',
       names: [
-        'begins no step until the store has answered, and none if another instance has taken over',
-        'is a reason to renew before a step begins, and the step waits for the answer',
+        'starts no step until the store has answered, and none if another instance has taken over',
+        'makes the instance renew before a step starts, and the step waits for the answer',
       ],
     },
   },
@@ -232,7 +232,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/clock-step.test.ts',
-      names: ['is a reason to renew before a step begins, and the step waits for the answer'],
+      names: ['makes the instance renew before a step starts, and the step waits for the answer'],
     },
   },
   {
@@ -272,7 +272,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',
-      names: ['while an instance finishes its runs, the others do its share of the work on time'],
+      names: ['while an instance finishes its runs, its peers do its share of the work on time'],
     },
   },
   {
@@ -283,7 +283,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',
-      names: ['what a run leaves waiting in a draining instance starts in a peer at once'],
+      names: ['fires that a run leaves waiting in a draining instance start in a peer at once'],
     },
   },
   {
@@ -294,7 +294,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/stop.test.ts',
-      names: ['what a run leaves waiting in a draining instance starts in a peer at once'],
+      names: ['fires that a run leaves waiting in a draining instance start in a peer at once'],
     },
   },
   {

@@ -23,7 +23,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/define.test.ts',
-      names: ['what is open keeps the input and the policies it was planned with'],
+      names: ['open fires keep the input and the policies they were planned with'],
     },
   },
   {
@@ -78,7 +78,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/settle.test.ts',
-      names: ['a cancel is about the run that the operator saw: when that is over, the next one is left alone'],
+      names: ['a cancel applies to the run that the operator saw: if that has ended, the next one is left alone'],
     },
   },
   {
@@ -126,7 +126,7 @@ export const COMMAND_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/backfill.test.ts',
-      names: ['what succeeded, or must not start twice and has started, is run again by force only'],
+      names: ['a fire that succeeded, or has started and must not start twice, runs again by force only'],
     },
   },
   {

@@ -372,7 +372,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A deployment has only what its latest process declares: web and worker retire the jobs of each other.',
     edits: [edit('policy/deploy/deployment.ts', 'new Set([...known.declares, ...declares])', 'new Set(declares)')],
-    caughtBy: record('what any process of a deployment ever declared belongs to it'),
+    caughtBy: record('everything that any process of a deployment ever declared belongs to it'),
   },
   {
     name: 'reboot-looks-like-rollback',
@@ -594,7 +594,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
         'return retiredAt !== null && retirements !== null',
       ),
     ],
-    caughtBy: renames('what waits under the old name still runs under it, with its attempts and its idempotency key'),
+    caughtBy: renames(
+      'fires that wait under the old name still run under it, with their attempts and idempotency keys',
+    ),
   },
   {
     name: 'frozen-fire-not-adopted',

@@ -133,7 +133,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: FAULTS,
       names: [
-        'after its event loop was blocked for longer than the grace, a leader does not say that it leads before it has heard what happened',
+        'after its event loop was blocked for longer than the grace, a leader does not claim to lead before it has caught up',
       ],
     },
   },
@@ -220,7 +220,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: ROLLBACK,
-      names: ['a lock that was first made in the moment that the store forgot has the holder that it had'],
+      names: ['a lock that was created in the window that the store lost keeps its holder'],
     },
   },
   {

@@ -14,8 +14,7 @@ const labels = (...names: string[]): CaughtBy => ({
 
 const GONE =
   'the schedule of a host that is gone is retired after the hold-down, and goes on when the host returns, with a deployment id'
-const REACHED =
-  'a release that reaches one host after the other takes nothing away from the hosts that it has not reached'
+const REACHED = 'a rollout that reaches one host after the other takes no job away from hosts that it has not reached'
 
 /** Mistakes about work that belongs to a machine. */
 export const PLACE_MUTANTS: readonly Mutant[] = [

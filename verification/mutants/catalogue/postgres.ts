@@ -196,7 +196,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     ],
     caughtBy: tests(
       CONFORMANCE,
-      'a claimant renews its lease as often as it asks to, and is not buried over an older look',
+      'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
     ),
   },
   {

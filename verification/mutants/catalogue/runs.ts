@@ -118,7 +118,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
-      names: ['a lease that ran out unnoticed (stopped) begins no step, though nobody has taken over'],
+      names: ['a lease that ran out unnoticed (stopped) starts no step, although no peer has taken over'],
     },
   },
   {
@@ -140,7 +140,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/pause.test.ts',
-      names: ['a lease that ran out unnoticed (stopped) commits no transaction, though nobody has taken over'],
+      names: ['a lease that ran out unnoticed (stopped) commits no transaction, although no peer has taken over'],
     },
   },
   {
@@ -233,7 +233,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/run.test.ts',
-      names: ['what a handler throws after its transaction is reported, and its fire has succeeded'],
+      names: ['an error after the transaction is reported, and the fire has succeeded'],
     },
   },
   {

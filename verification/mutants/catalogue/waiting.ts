@@ -72,9 +72,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
         'due.schedules.filter((state) => isKept(state) && decisions.some(({ change }) => change.id === state.id))',
       ),
     ],
-    caughtBy: littleRoom(
-      'what becomes of an instant is decided though its limit is used up and there is room for one run',
-    ),
+    caughtBy: littleRoom('instants are decided in time though their limit is used up and there is one free slot'),
   },
   {
     name: 'last-look-ends-at-a-limit',
@@ -186,7 +184,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     breaks: 'An instance that always has older work and some room decides about nothing else.',
     edits: [edit('engine/claim/backlog.ts', 'Math.min(this.#leftSince + BEHIND_MS, (this', 'Math.max(0, (this')],
     caughtBy: littleRoom(
-      'what becomes of an instant is decided though an instance always has older work, and room for it now and then',
+      'instants are decided in time though an instance always has older work, and free slots only now and then',
     ),
   },
   {
@@ -194,9 +192,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     rule: 'P7',
     breaks: 'Behind as many schedules that wait as one look shows, nothing is decided.',
     edits: [edit('engine/claim/backlog.ts', 'Math.min(this.#pages * 2, MOST_PAGES)', '1')],
-    caughtBy: littleRoom(
-      'what becomes of an instant is decided though more schedules wait for room than one look shows',
-    ),
+    caughtBy: littleRoom('instants are decided in time though more schedules wait for a slot than one look shows'),
   },
   {
     name: 'last-look-has-no-end',

@@ -64,7 +64,7 @@ test('C2: attempts beside an open one, with one number, or with a lower token', 
   wrong('C9', second({ attempt: 3 }))
 })
 
-test('C9: attempts are counted without gaps, and a round succeeds by a run of its own', () => {
+test('C9: attempts are counted without gaps, and a round succeeds by one of its own runs', () => {
   const gap = but([4], { retry: { attempts: 3, crashes: 2, deadlineMs: null } })
   gap.run(T, [T + 5, T + 50], { outcome: 'failed' })
   gap.run(T, [T + 100, T + 150], { attempt: 3 })
@@ -156,7 +156,7 @@ test('C7: another round starts only when no other run is open, where one at a ti
   wrong('C7', again(U + 1_999))
 })
 
-test('C7: with its transaction a fire is over, whatever its handler still does', () => {
+test('C7: a fire ends with its transaction, whatever its handler still does', () => {
   const history = but([4, 5], { guarantee: 'exactly-once' })
   const run = history.run(T, [T + 5, U + 1_000])
   history.effect(U + 1_000, run)
@@ -167,7 +167,7 @@ test('C7: with its transaction a fire is over, whatever its handler still does',
   clean(history.read(END))
 })
 
-test('C7: fires that came due together, or that are planned when the other one ends, are not in the way of each other', () => {
+test("C7: fires that came due together, or that are planned when the other one ends, do not count for each other's overlap", () => {
   const trigger = { kind: 'every', everyMs: 5_000, anchor: 0 } as const
   const planned = (firstMs: number, secondMs: number) => {
     const history = new Builder().node('n1', 0).define(10, { trigger, start: EPOCH + T, end: EPOCH + T + 10_000 })
@@ -261,7 +261,7 @@ test('C14: between reads counts, rounds and tokens go up, and a schedule that wa
   wrong('C14', late.read(END))
 })
 
-test('C14: a schedule that was made again begins anew', () => {
+test('C14: a schedule that was created again begins anew', () => {
   const history = but([])
   history.schedules.set('a', { ...history.schedules.get('a')!, createdAt: EPOCH + 10 })
   history.read(9.9 * MINUTE, { nextAt: EPOCH + 20 * MINUTE })

@@ -148,7 +148,7 @@ test('C7: what finds others active is skipped, or waits if there is a place for 
   clean(waited('skip', 1, 10_001))
 })
 
-test('C7: what another one replaces is over after its grace', () => {
+test('C7: a replaced fire ends after its grace', () => {
   const replaced = (endMs: number, hit = false) => {
     const history = neighbours({ overlap: { kind: 'replace', limit: 1 } }, endMs, endMs)
     if (hit) history.fault('pause', U + 1_000, U + 2_000, 'n1')

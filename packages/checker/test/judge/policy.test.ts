@@ -74,7 +74,7 @@ test('C11: nothing later than the window is run', () => {
   wrong('C11', window(1.5 * MINUTE - 1))
 })
 
-test('C11: what a pause held back is run as its end says, whatever is late', () => {
+test('C11: fires that a pause held back run as its end says, however late', () => {
   const resumed = (missed: 'skip' | 'all') => {
     const history = minutes(without(4, 5), new Builder().node('n1', 0).define(10))
     history.ask(T - 1_000, { verb: 'pause', until: null, missed: 'skip' }).ask(5.5 * MINUTE, { verb: 'resume', missed })

@@ -80,7 +80,7 @@ describe('the picture of a history', () => {
     assert.deepEqual(lanes(apart), ['w1.1', 'w1.4', 'w2.2', 'w3.3'])
   })
 
-  test('of nothing is a picture too', () => {
+  test('an empty history is a picture too', () => {
     assertWellFormed(renderTimeline({ ...sampleHistory(), entries: [], reads: [] }, NOTHING_WRONG))
   })
 })
@@ -138,7 +138,7 @@ describe('words and places', () => {
     }
   })
 
-  test('what is beside each other gets rows of its own', () => {
+  test('concurrent runs get separate rows', () => {
     const spans = [
       { from: 0, to: 10 },
       { from: 5, to: 8 },

@@ -41,7 +41,10 @@ async function runDoctor(args: Args, io: Io): Promise<number> {
   atMost(args, 0, 'doctor')
   const setting = await findStoreOrDefault(args, io)
   if (setting.store === 'memory:') {
-    throw new UsageError('A store in memory is empty, and gone with this command.', 'Name the store with --store.')
+    throw new UsageError(
+      'A store in memory is empty, and is discarded when this command ends.',
+      'Name the store with --store.',
+    )
   }
   const facts = await gather(setting, io)
   const findings = judge(facts)

@@ -47,7 +47,7 @@ function runDrain(args: Args, io: Io): Promise<number> {
         io,
       )
     const left = isDraining ? alone(instance, instances) : []
-    if (left.length > 0) warn(`No other instance has ${firstFew(left)}: what is due there waits.`, io)
+    if (left.length > 0) warn(`No other instance has ${firstFew(left)}: their fires wait.`, io)
     return EXIT.ok
   })
 }
@@ -81,7 +81,7 @@ function drainWords(instance: InstanceView, instances: readonly InstanceView[]):
   const left = alone(instance, instances)
   return [
     `${nameOf(instance)} takes nothing new; ${runsWords(instance)}.`,
-    ...(left.length === 0 ? [] : [`No other instance has ${firstFew(left)}: what is due there waits.`]),
+    ...(left.length === 0 ? [] : [`No other instance has ${firstFew(left)}: their fires wait.`]),
   ]
 }
 

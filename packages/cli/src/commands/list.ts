@@ -134,7 +134,7 @@ function listFromStore(args: Args, io: Io): Promise<number> {
       io,
     )
     const hasMarks = (form === 'table' || form === 'wide') && rows.some(({ recent }) => recent.length > 0)
-    if (hasMarks && io.columns !== null) note(`LATEST ${STRIP}: ${MARK_WORDS}`, io)
+    if (hasMarks && io.columns !== null) note(`LATEST ${STRIP}: ${MARK_WORDS}.`, io)
     const words = leftOut.words()
     if (words !== null && form !== 'json') note(words, io)
     if (form === 'table' || form === 'wide') await noteUnplaced(client, items, io)

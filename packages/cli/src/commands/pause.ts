@@ -61,7 +61,10 @@ function runPause(args: Args, io: Io): Promise<number> {
   return withClient(args, io, (client, io) => {
     const until = timeFlag(args, 'until', { tz, now: io.now })
     if (until !== undefined && until <= io.now) {
-      throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
+      throw new UsageError(
+        `--until ${formatInstant(until, tz)} is in the past.`,
+        'Name a time in the future, or leave it out.',
+      )
     }
     const end = until === undefined ? 'until it is resumed' : `until ${formatInstant(until, tz)}`
     const options: PauseOptions = { ...authorOf(args, io), until, missed }

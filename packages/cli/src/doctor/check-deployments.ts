@@ -87,7 +87,7 @@ function checkRollout({ app, ids, view, now, processes }: AppFacts): Finding | n
     'deployments',
     isLong ? 'warn' : 'note',
     `App ${app} has ${ids.length} deployments live for ${formatDuration(sinceMs)}: ${firstFew(ids)}; those of ${view?.active ?? 'none'} count.`,
-    isLong ? 'Finish or take back the rollout.' : 'A rollout, as it seems: look again when it is done.',
+    isLong ? 'Finish or take back the rollout.' : 'This looks like a rollout: check again when it is done.',
   )
 }
 
@@ -98,7 +98,7 @@ function checkActive({ app, ids, view }: AppFacts): Finding | null {
     'deployments',
     'warn',
     `App ${app} runs ${ids[0]}, but what ${active} declared counts.`,
-    'After a rollback say so, by deployments.activate, or wait until the newer one counts as gone.',
+    'After a rollback, run cronce deployments activate, or wait until the newer one counts as gone.',
   )
 }
 
@@ -113,7 +113,7 @@ function checkRefused({ app, view, processes }: AppFacts): Finding[] {
       'declarations',
       'fail',
       `${counted(schedules.length, 'declaration')} of app ${app} ${schedules.length === 1 ? 'is' : 'are'} refused: ${firstFew(schedules)}. On ${placeOf(first)}: ${first.message} (${first.code})`,
-      'What is refused stays as it was defined before, or does not run at all.',
+      'A refused schedule keeps its previous definition, or does not run if it has none.',
     ),
   ]
 }

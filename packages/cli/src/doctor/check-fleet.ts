@@ -65,7 +65,7 @@ function checkSilent({ now, instances }: FleetFacts): Finding {
       'silent',
       'warn',
       `${counted(silent.length, 'instance is', 'instances are')} silent: ${firstFew(names, names.length, 3)}.`,
-      'Look whether its process hangs, is stopped, or lost the store; others take over what it ran.',
+      'Look whether its process hangs, is stopped, or lost the store; its peers take over its runs.',
     )
   }
   const dead = instances.filter(({ state }) => state === 'dead')

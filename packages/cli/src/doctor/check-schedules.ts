@@ -237,7 +237,7 @@ function checkPaused({ now, schedules }: FleetFacts): Finding[] {
       'paused',
       'note',
       `${counted(long.length, 'schedule has', 'schedules have')} been paused for more than a week without an end: ${firstFew(names, names.length, 3)}.`,
-      'Resume what was forgotten: cronce resume.',
+      'Resume schedules that should run: cronce resume.',
     ),
   ]
 }

@@ -116,7 +116,7 @@ function triggerOptions({ args, before, name, tz, now }: PutQuestion): TriggerOp
 
 function futureOf(at: number, now: number): number {
   if (at > now) return at
-  throw new UsageError('The time in --at is over.', 'Name a time to come.')
+  throw new UsageError('The time in --at is in the past.', 'Name a time in the future.')
 }
 
 function keptTrigger(args: Args, before: ScheduleView | null, name: string, tz: string): TriggerOptions {

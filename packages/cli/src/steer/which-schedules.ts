@@ -32,7 +32,7 @@ export function whichSchedules(args: Args, command: string): Which {
     if (!isFiltered) return namedOrMatching(names)
     throw new UsageError(
       'Names, and --prefix, --job or --all as well.',
-      'Name schedules, or say what they have in common.',
+      'Name schedules, or select them with --prefix, --job or --all.',
     )
   }
   if (!isFiltered) {

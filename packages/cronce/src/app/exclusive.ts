@@ -152,7 +152,7 @@ export function notStarted(what: string): CronceError {
 /** An instance that stops starts nothing more and waits for nothing, even if the app has started again since. */
 export function demandLasting<Tx>(engine: Instance<Tx>, what: string): void {
   if (!engine.stopping) return
-  throw new CronceError('NOT_STARTED', `${what} was not begun: the app is being stopped.`, {
+  throw new CronceError('NOT_STARTED', `${what} did not start: the app is being stopped.`, {
     hint: 'Another instance will get it; nothing was done here.',
   })
 }

@@ -190,7 +190,7 @@ function nested(name: string): CronceError {
 
 function readWork<Value>(work: unknown): Work<Value> {
   if (typeof work === 'function') return work as Work<Value>
-  throw new CronceError('HANDLER_MISSING', 'A lock needs a function: what is done while it is held.', {
+  throw new CronceError('HANDLER_MISSING', 'A lock needs a function to run while it is held.', {
     hint: "Write app.lock('reindex', async (lock) => { … }).",
   })
 }

@@ -39,7 +39,7 @@ export async function backfill<Tx>(
   const fields = readCommand(options, ['from', 'to', 'author', 'note', 'force', 'dryRun'])
   const from = readInstant('from', fields.from)
   const to = readInstant('to', fields.to)
-  if (to < from) throw optionConflict('The stretch ends before it begins.', 'Make to later than from.')
+  if (to < from) throw optionConflict('The range ends before it starts.', 'Make to later than from.')
   const isDry = readBoolean('dryRun', fields.dryRun ?? false)
   const force = readBoolean('force', fields.force ?? false)
   const { author, note } = readAuthored(fields)

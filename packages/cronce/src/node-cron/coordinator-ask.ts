@@ -146,7 +146,7 @@ function tooEarly(key: SlotKey, byMs: number): CronceError {
 }
 
 function unable(key: SlotKey): CronceError {
-  return new CronceError('LEASE_LOST', `${about(key)} can't be begun here now.`, {
+  return new CronceError('LEASE_LOST', `${about(key)} can't start here now.`, {
     hint: 'The app is drained, or has not heard from the store for too long; another process runs the slot.',
   })
 }

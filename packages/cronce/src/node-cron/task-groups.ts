@@ -251,7 +251,7 @@ export class TaskGroups implements TaskHooks {
   #warn(task: Task, place: Place, { source }: Setup): void {
     if (source === null) {
       this.#warnOnce(
-        'Tasks run in this process only, and what they did is forgotten when it ends: there is no store. Call cron.setup({ store }) or set CRONCE_STORE.',
+        'Tasks run in this process only, and their history is lost when it ends: there is no store. Call cron.setup({ store }) or set CRONCE_STORE.',
       )
     } else if (place.kind === 'own' && !task.options.name) {
       this.#warnOnce(

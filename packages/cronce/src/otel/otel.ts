@@ -46,7 +46,7 @@ export function otel<Tx>(app: Cronce<Tx>, options: OtelOptions = {}): () => void
   const maxJobs = readMaxJobs(rest, 'otel(app, { maxJobs: 100 })')
   const tracer = tracerProvider.getTracer(SCOPE, VERSION)
   const links = new TriggerLinks()
-  // Emitted in the context of whoever triggered it. A fire of the schedule's own has no nonce.
+  // Emitted in the context of the caller that triggered it. A scheduled fire has no nonce.
   const unlisten = app.on('fire.planned', (event) => {
     if (event.nonce !== '') links.add(event, trace.getActiveSpan()?.spanContext())
   })

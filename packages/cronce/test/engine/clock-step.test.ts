@@ -43,7 +43,7 @@ describe('a wall clock that is set while runs are open', () => {
     }
   }
 
-  test('is a reason to renew before a step begins, and the step waits for the answer', async () => {
+  test('makes the instance renew before a step starts, and the step waits for the answer', async () => {
     const fleet = await createFleet({ latency: () => ({ requestMs: 5, answerMs: 5 }) })
     const seen: string[] = []
     await fleet.add((app, member) =>
@@ -58,7 +58,7 @@ describe('a wall clock that is set while runs are open', () => {
     fleet.end()
   })
 
-  test('is a reason to renew before a run starts, and the run waits for the answer', async () => {
+  test('makes the instance renew before a run starts, and the run waits for the answer', async () => {
     const fleet = await createFleet({ latency: () => ({ requestMs: 5, answerMs: 5 }) })
     const started: number[] = []
     const member = await fleet.add((app, own) => app.job('bill', '1 0 * * *', () => started.push(beats(own))))
@@ -108,7 +108,7 @@ describe('a wall clock that is set while runs are open', () => {
 })
 
 describe('a machine that was frozen, which none of its own clocks but a corrected wall clock shows', () => {
-  test('begins no step until the store has answered, and none if another instance has taken over', async () => {
+  test('starts no step until the store has answered, and none if another instance has taken over', async () => {
     const fleet = await createFleet()
     const charged: number[] = []
     const codes: unknown[] = []

@@ -93,7 +93,7 @@ async function costPerFire(instances: number, jobs: number): Promise<number> {
   return TO_RUN_FIRES.reduce((sum, name) => sum + (calls.get(name) ?? 0), 0) / fires
 }
 
-test('what a fire costs the store does not grow with the fleet', async (t) => {
+test('the cost of a fire for the store does not grow with the fleet', async (t) => {
   // A fire a second: the fewer there are, the more it counts that instances look after each other.
   const alone = await costPerFire(1, 60)
   for (const instances of [2, 8, 32]) {
@@ -103,7 +103,7 @@ test('what a fire costs the store does not grow with the fleet', async (t) => {
   }
 })
 
-test('what the fleet does besides, when fires are rare, is bounded for all instances together', async (t) => {
+test('the other calls of the fleet, when fires are rare, are bounded for all instances together', async (t) => {
   const fleet = await createFleet({ seed: 7 })
   await fleet.addMany(32, (app) => app.job('bill', { every: '10s' }, () => {}))
   await fleet.advance('1m')

@@ -231,7 +231,7 @@ test('half of a fleet may crash at once, at any moment', async () => {
   fleet.end()
 })
 
-test('a fire whose instances died twice begins as soon as one of the others is idle', async () => {
+test('a fire whose instances died twice starts as soon as a peer is idle', async () => {
   const fleet = await createFleet()
   let crashes = 0
   const declare: Declare = (app, member) => {

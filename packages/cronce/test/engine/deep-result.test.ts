@@ -34,7 +34,7 @@ test('levels are counted by what is open at the same time, and brackets in texts
   }
 })
 
-test('whatever its depth, a value becomes JSON or a problem that says so', () => {
+test('a value of any depth becomes JSON or a problem that says why not', () => {
   assert.deepEqual(toJson(nested(LIMITS.depth), LIMITS.result), { kind: 'json', json: nested(LIMITS.depth) })
   for (const depth of [LIMITS.depth + 1, 1_000, 4_000]) {
     assert.deepEqual(toJson(nested(depth), LIMITS.stepResult), { kind: 'problem', problem: TOO_DEEP }, `${depth}`)

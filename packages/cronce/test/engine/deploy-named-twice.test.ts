@@ -160,7 +160,7 @@ for (const { given, id } of IDS) {
     fleet.end()
   })
 
-  test(`what waits under bill runs in the job that continued it, ${given}`, async () => {
+  test(`fires that wait under bill run in the job that continued it, ${given}`, async () => {
     const fleet = await createFleet()
     const seen: string[] = []
     const failing = (name: string, was?: string): Declare => {

@@ -80,7 +80,7 @@ for (const [next, declare, deployment] of [
   })
 }
 
-test('what ran under the new name is not missed under the old one after a rollback', async () => {
+test('fires that ran under the new name are not missed under the old one after a rollback', async () => {
   const fleet = await createFleet()
   const previous: (number | null)[] = []
   const noting: Declare = (app) =>
@@ -105,7 +105,7 @@ test('what ran under the new name is not missed under the old one after a rollba
   fleet.end()
 })
 
-test('what a pause has held back survives a rename and its rollback', async () => {
+test('fires that a pause has held back survive a rename and its rollback', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(job('bill'), { deployment: 'v1' })
   await fleet.advance('50s')

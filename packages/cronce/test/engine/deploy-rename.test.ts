@@ -31,7 +31,7 @@ test('an instant that is due while no process runs is planned under the new name
   fleet.end()
 })
 
-test('what a pause has held back is decided when the new name is resumed', async () => {
+test('fires that a pause has held back are decided when the new name is resumed', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(bill, { deployment: 'v1' })
   await fleet.advance('50s')
@@ -170,7 +170,7 @@ test('a job that skips a name of its history begins from now, and repeats nothin
   fleet.end()
 })
 
-test('what waits under the old name still runs under it, with its attempts and its idempotency key', async () => {
+test('fires that wait under the old name still run under it, with their attempts and idempotency keys', async () => {
   const fleet = await createFleet()
   const seen: string[] = []
   const job = (name: string, was?: string): Declare => {
@@ -258,7 +258,7 @@ test('an operator switches between the releases before and after a rename: no in
   fleet.end()
 })
 
-test('what is refused about the old name says which name it has now', async () => {
+test('a refusal about the old name says which name it has now', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(bill, { deployment: 'v1' })
   await fleet.advance('50s')

@@ -56,7 +56,7 @@ test('a run that ignores its timeout is given up after the grace, and its fire g
   fleet.end()
 })
 
-test('a run that an operator cancels hears it within moments, on whatever instance it is', async () => {
+test('a run that an operator cancels is aborted within moments, on any instance', async () => {
   const fleet = await fleetWith({ cron: '1 0 * * *' }, obedient)
   await fleet.advance('1m10s')
   const [run] = fleet.handled
@@ -79,7 +79,7 @@ test('a cancelled run that finishes nevertheless has succeeded', async () => {
   fleet.end()
 })
 
-test('a cancelled run that goes on is over for the fleet after its grace, and refused when it ends', async () => {
+test('a cancelled run that ignores its signal ends for the fleet after its grace, and its end is refused', async () => {
   const fleet = await fleetWith({ cron: '1 0 * * *', timeout: { grace: '20s' } }, (run, { clock }) =>
     clock.sleep(120_000).then(() => run.once('charge', () => {})),
   )

@@ -58,7 +58,7 @@ test('a caller that waits for a lock or a key when the app stops gets an error, 
   fleet.end()
 })
 
-test('an onLost that never ends keeps the next leader waiting for ten seconds, not for ever', async () => {
+test('an onLost that never ends delays the next leader by ten seconds, not forever', async () => {
   const { fleet, members } = await fleetOf(2)
   const [leader, next] = members
   const election = leader!.app.elect('cache', { onLost: never })
@@ -97,7 +97,7 @@ test('a leader may resign in its own callbacks', async () => {
   fleet.end()
 })
 
-test('nothing begins of which its caller has said meanwhile that it does not want it', async () => {
+test('work that its caller no longer wants does not start', async () => {
   const { fleet, members } = await fleetOf(1)
   const [only] = members
   only!.link.disturb(({ name }) => (name === 'claim' ? { kind: 'slow', answerMs: 500 } : null))

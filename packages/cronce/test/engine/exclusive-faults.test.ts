@@ -144,7 +144,7 @@ test('callers of one process ask the store as often as one would, and get the lo
   fleet.end()
 })
 
-test('whose wait is over or called off leaves the line, and those behind move up', async () => {
+test('a caller whose wait ends or is aborted leaves the line, and those behind it move up', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, crowd] = members
   void holder!.app.lock('ledger', () => holder!.clock.sleep(10_000))
@@ -260,7 +260,7 @@ test('a leader that may be taken for dead does not say that it leads, until the 
   fleet.end()
 })
 
-test('after its event loop was blocked for longer than the grace, a leader does not say that it leads before it has heard what happened', async () => {
+test('after its event loop was blocked for longer than the grace, a leader does not claim to lead before it has caught up', async () => {
   const { fleet, members } = await fleetOf(1)
   const [leader] = members
   const election = leader!.app.elect('cache')
@@ -277,7 +277,7 @@ test('after its event loop was blocked for longer than the grace, a leader does 
   fleet.end()
 })
 
-test('a leader that is cut off from the store hears that it is none before another one is elected', async () => {
+test('a leader that is cut off from the store stops leading before another one is elected', async () => {
   const { fleet, members } = await fleetOf(3)
   const order: string[] = []
   for (const { app, name } of members) {
@@ -335,7 +335,7 @@ test('after a store went back in time, a lock has the holder that it had, and th
   fleet.end()
 })
 
-test('what a section throws is thrown at its caller and logged nowhere else; a leader is not stuck', async () => {
+test('an error of a section is thrown to its caller and not logged; a leader is not stuck', async () => {
   const fleet = await createFleet()
   const logged: string[] = []
   const log = (message: string): void => void logged.push(message)

@@ -12,7 +12,7 @@ async function twoOnForgetful(): Promise<{ readonly fleet: Fleet; readonly one: 
   return { fleet, one: one!, other: other! }
 }
 
-test('a lock that was first made in the moment that the store forgot has the holder that it had', async () => {
+test('a lock that was created in the window that the store lost keeps its holder', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   const order: string[] = []
@@ -40,7 +40,7 @@ test('a lock that was first made in the moment that the store forgot has the hol
   fleet.end()
 })
 
-test('a leader whose election was first made in the moment that the store forgot stays the leader', async () => {
+test('a leader whose election was created in the window that the store lost stays the leader', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   const order: string[] = []
@@ -58,7 +58,7 @@ test('a leader whose election was first made in the moment that the store forgot
   fleet.end()
 })
 
-test('a key whose beginning the store forgot is done once, and all get its result', async () => {
+test('a key whose start the store lost is done once, and all callers get its result', async () => {
   const { fleet, one, other } = await twoOnForgetful()
   const forget = fleet.keep()
   let effects = 0

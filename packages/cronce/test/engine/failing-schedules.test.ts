@@ -37,7 +37,7 @@ test('a schedule that no instance here can plan delays no other, and is reported
   fleet.end()
 })
 
-test('however many of them there are, what is behind them in time is run', async () => {
+test('however many of them there are, later schedules run', async () => {
   const fleet = await createFleet()
   await fleet.add((app) => app.job('good', '* * * * *', () => {}))
   const many = Array.from({ length: 600 }, (_, number) => `bad-${number}`)

@@ -164,7 +164,7 @@ test('a release without the job retires it on all hosts', async () => {
   fleet.end()
 })
 
-test('a release that reaches one host after the other takes nothing away from the hosts that it has not reached', async () => {
+test('a rollout that reaches one host after the other takes no job away from hosts that it has not reached', async () => {
   const fleet = await createFleet()
   const v1 = { retireAfter: '2m' } as const
   const first = await fleet.add(cleanup(), on('web-1', v1))

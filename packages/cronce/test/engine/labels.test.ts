@@ -151,7 +151,7 @@ test('thousands of schedules that wait for a label delay no other schedule', asy
   fleet.end()
 })
 
-test('what waits under the old name of a renamed job is not claimed by an instance without its labels', async () => {
+test('fires that wait under the old name of a renamed job are not claimed by an instance without its labels', async () => {
   const fleet = await createFleet()
   const old = await fleet.add((app) => app.job('old', { cron: '* * * * *', overlap: 'queue' }, () => {}), {
     name: 'old',

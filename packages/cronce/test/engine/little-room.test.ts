@@ -187,7 +187,7 @@ test('a schedule without a limit is not kept waiting by many limits that are use
   await expectFreeOnTime(fleet)
 })
 
-test('what becomes of an instant is decided though its limit is used up and there is room for one run', async () => {
+test('instants are decided in time though their limit is used up and there is one free slot', async () => {
   const fleet = await withUsedUpGroups(['database'], 3_600)
   await fleet.add((app) => app.job('copy', {}, () => {}), { concurrency: 1 })
   const policy = { group: { name: 'database', limit: 1 }, misfire: 'skip' } as const
@@ -255,7 +255,7 @@ test('a job that waits for a place in a group gets one, though another job of th
   fleet.end()
 })
 
-test('what becomes of an instant is decided though more schedules wait for room than one look shows', async () => {
+test('instants are decided in time though more schedules wait for a slot than one look shows', async () => {
   const fleet = await createFleet()
   const at = NEW_YEAR + 60 * SECOND
   await fleet.add(
@@ -273,7 +273,7 @@ test('what becomes of an instant is decided though more schedules wait for room 
   fleet.end()
 })
 
-test('what becomes of an instant is decided though an instance always has older work, and room for it now and then', async () => {
+test('instants are decided in time though an instance always has older work, and free slots only now and then', async () => {
   const fleet = await createFleet()
   await fleet.add(
     (app, member) => {

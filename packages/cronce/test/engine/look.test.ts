@@ -68,7 +68,7 @@ test('when to look for what is behind schedules that are left out', () => {
     assert.deepEqual(afterLeaving(memory({ leftOut }), count, isAll), expected, situation)
 })
 
-test('what an answer says about the next look', () => {
+test('when to look next, after an answer', () => {
   const all = { isOwnOnly: false, patienceMs: 250, limit: 11 }
   const own = { ...all, isOwnOnly: true }
   const asked = { sentAt: 50_000, patienceMs: 250, spacingMs: 1_500 }

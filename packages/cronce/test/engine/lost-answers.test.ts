@@ -51,7 +51,7 @@ for (const kind of ['applied-then-throws', 'answer-lost'] as const) {
   })
 }
 
-test('an answer about a run that was cancelled meanwhile, lost, is not a fencing', async () => {
+test('a lost answer about a run that was cancelled meanwhile does not count as fencing', async () => {
   const fleet = await createFleet()
   const member = await fleet.add((app, { clock }) =>
     app.job('bill', '1 0 * * *', async (run) => {
@@ -72,7 +72,7 @@ test('an answer about a run that was cancelled meanwhile, lost, is not a fencing
   fleet.end()
 })
 
-test('a claim that lands after its sender has given up is handed back by the beats, at no cost, and run once', async () => {
+test('a claim that lands after its sender has given up is handed back by the heartbeats, at no cost, and run once', async () => {
   const fleet = await one(({ link }) => link.fail('claim', { kind: 'slow', requestMs: 10_050 }))
   // The look after the deadline found nothing, and the next claim went its own way: whichever of them was first, it ran once.
   assert.equal(fleet.handled.length, 1)
@@ -157,7 +157,7 @@ for (const fault of [{ kind: 'throws' }, { kind: 'request-lost' }] as const) {
   })
 }
 
-test('a transaction that lands after its run was given up is not begun, and changes nothing', async () => {
+test('a transaction that lands after its run was given up does not start, and changes nothing', async () => {
   const called: number[] = []
   const fleet = await one(
     ({ link }) => link.fail('transact', { kind: 'slow', requestMs: 30_000 }),
@@ -251,7 +251,7 @@ test('a claim that is answered when its claimant has been declared dead and has 
 })
 
 for (const kind of ['request-lost', 'answer-lost'] as const) {
-  test(`one beat without an answer (${kind}) costs no run its lease`, async () => {
+  test(`one heartbeat without an answer (${kind}) costs no run its lease`, async () => {
     for (const running of [true, false]) {
       const fleet = await createFleet()
       const cron = running ? '1 0 * * *' : '0 5 * * *'
@@ -266,7 +266,7 @@ for (const kind of ['request-lost', 'answer-lost'] as const) {
   })
 }
 
-test('answers to beats that come late renew the lease from when they were asked for', async () => {
+test('late answers to heartbeats renew the lease from when they were requested', async () => {
   const fleet = await createFleet()
   const member = await fleet.add((app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(600_000)))
   await fleet.advance('80s')
@@ -299,7 +299,7 @@ test('what was settled before the store failed in the middle of a batch is repor
   fleet.end()
 })
 
-test('a silent store, whatever it is silent about, is asked again', async () => {
+test('a store that does not answer is asked again, whatever the call', async () => {
   for (const name of [
     'beat',
     'due',

@@ -7,7 +7,7 @@ import type { MemoryTransaction } from '../../src/store/memory/transaction.ts'
 import type { StoreSource } from '../../src/store/store.ts'
 import { testKit } from '../../src/testing/test-kit.ts'
 
-test('that an instance is not on a list does not make it dead: the list may be older than the one before it', async () => {
+test('an instance that a list lacks is not dead: the list may be older than the one before it', async () => {
   const kit = testKit({ patience: 50 })
   const worker = kit.app({ app: 'worker' })
   worker.job('long', {}, () => kit.clock.sleep(20 * 3_600_000))

@@ -69,7 +69,7 @@ test('instances claim only the jobs that they have', async () => {
   fleet.end()
 })
 
-test('when the only instance with a job is gone, the others leave it alone, and the next one with it catches up', async () => {
+test('when the only instance with a job is gone, its peers leave it alone, and the next one with the job catches up', async () => {
   const fleet = await createFleet()
   const both = await fleet.add((app) => app.job('mail', '* * * * *', () => {}), { app: 'mailer' })
   await fleet.add((app) => app.job('bill', '* * * * *', () => {}), { app: 'biller' })
@@ -125,7 +125,7 @@ test('a limit for a group holds over all jobs in it and all instances', async ()
   fleet.end()
 })
 
-test('what a limit keeps from starting, or a busy instance has no room for, is on record in time', async () => {
+test('fires that a limit or a busy instance keeps from starting are on record in time', async () => {
   const fleet = await createFleet()
   const group = { name: 'gateway', limit: 1 }
   await fleet.add(
@@ -176,7 +176,7 @@ test('when the clock of the store jumps ahead, instances that sleep until a rare
   fleet.end()
 })
 
-test('a clock that is a little slow makes nothing late, however long one sleeps by it', async () => {
+test('a clock that is a little slow makes nothing late, however long an instance sleeps by it', async () => {
   const fleet = await createFleet()
   await fleet.add((app) => app.job('report', '0 * * * *', () => {}), { rate: 0.996 })
   await fleet.advance('3h30m')
@@ -200,7 +200,7 @@ test('newer zone data of instances that do not have the job, or claim nothing, s
   fleet.end()
 })
 
-test('an instance runs no more at a time than its concurrency, and the others take the rest', async () => {
+test('an instance runs no more at a time than its concurrency, and its peers take the rest', async () => {
   const fleet = await createFleet()
   const most = new Map<string, number>()
   const running = new Map<string, number>()

@@ -68,7 +68,7 @@ test('after an outage shorter than a lease no run is taken over either', async (
   }
 })
 
-test('an instance that stays away after an outage is declared dead all the same', async () => {
+test('an instance that stays away after an outage is still declared dead', async () => {
   const fleet = await createFleet()
   const [one, other] = await fleet.addMany(2, (app) => app.job('bill', '* * * * *', () => {}))
   await fleet.advance('30s')
@@ -84,7 +84,7 @@ test('an instance that stays away after an outage is declared dead all the same'
   fleet.end()
 })
 
-test('where one call in ten fails all the time, a dead instance is declared dead all the same', async () => {
+test('a dead instance is declared dead even if one call in ten fails all the time', async () => {
   const fleet = await createFleet()
   const [, other] = await fleet.addMany(2, (app) => app.job('bill', { every: '1s' }, () => {}))
   let calls = 0
@@ -117,7 +117,7 @@ test('a run whose lease cannot be renewed is aborted before a peer may start it'
   fleet.end()
 })
 
-test('what ended during an outage is settled after it, once', async () => {
+test('runs that ended during an outage are settled after it, once', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(5_000).then(() => 'paid'))
   await fleet.addMany(2, declare)

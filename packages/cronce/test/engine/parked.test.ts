@@ -108,7 +108,7 @@ test('a parked run survives a store that loses it: an instance that parked it, o
   }
 })
 
-test('a call-back that a store forgets is known to the instance that took it', async () => {
+test('a call-back that a store loses is known to the instance that received it', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const [member] = await fleet.addMany(1, (app) =>
     app.job('bill', { cron: '0 0 * * *', retry: 1 }, () => parkUntil(HOUR)),
@@ -171,7 +171,7 @@ test('parked runs behind more than one sweep looks at end when their time is up,
   fleet.end()
 })
 
-test('middleware that forgets what it was given does not make a success of a parked run', async () => {
+test('middleware that drops its result does not make a success of a parked run', async () => {
   const fleet = await createFleet()
   await fleet.add((app) => {
     app.use(async (_run, next) => {
@@ -184,7 +184,7 @@ test('middleware that forgets what it was given does not make a success of a par
   fleet.end()
 })
 
-test('what ran elsewhere for longer than the misfire window is retried all the same', async () => {
+test('work that ran elsewhere for longer than the misfire window is still retried', async () => {
   const fleet = await createFleet()
   await fleet.add((app) =>
     app.job('bill', { cron: '0 0 1 1 *', retry: 1, misfire: { window: '1h' } }, () => parkUntil(2 * HOUR)),

@@ -62,7 +62,7 @@ test('the settlement of a run that was overtaken is refused', async () => {
   fleet.end()
 })
 
-test('a step of a run that was overtaken is not begun', async () => {
+test('a step of a run that was overtaken does not start', async () => {
   const done: number[] = []
   const errors: unknown[] = []
   const { fleet } = await sleeper(async (run, { clock }) => {

@@ -73,7 +73,7 @@ test('changes without a claim are written at once, and an instance that joins la
   assert.equal(await claimed(), 'applied')
 })
 
-test('a beat that settles wakes the others as long as claims are held', async () => {
+test('a heartbeat that settles wakes the peers as long as claims are held', async () => {
   const { store, fail } = await bench()
   let woken = 0
   store.watch(() => woken++)

@@ -107,7 +107,7 @@ test('every second: many fires lost in the middle of everything run once each', 
   fleet.end()
 })
 
-test('fires that were lost count against the limit all the same', async () => {
+test('lost fires still count against the limit', async () => {
   const fleet = await createFleet({ losesWrites: true })
   await fleet.addMany(2, (app) => app.job('tick', { cron: '* * * * *', limit: 3 }, () => {}))
   await fleet.advance('59s')
@@ -301,7 +301,7 @@ test('a schedule that was created in the lost window is gone; what the code decl
   crashAll(fleet)
 })
 
-test('a settlement that is on its way meanwhile is decided once all is written again', async () => {
+test('a settlement in flight is decided once everything is written again', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const [member] = await fleet.addMany(2, bill(3_000))
   await fleet.advance('59s')
@@ -315,7 +315,7 @@ test('a settlement that is on its way meanwhile is decided once all is written a
   fleet.end()
 })
 
-test('a step of a run that the store had forgotten is done once', async () => {
+test('a step of a run that the store had lost is done once', async () => {
   const fleet = await createFleet({ losesWrites: true })
   let charged = 0
   await fleet.add((app, { clock }) =>

@@ -35,7 +35,7 @@ test('runDue recovers runs of a process that died, and does not wait for one tha
   fleet.end()
 })
 
-test('what is delivered to a function does not give way to a run of one that was killed', async () => {
+test('a delivery to a function is not skipped because of a run of a killed function', async () => {
   const fleet = await createFleet()
   const token = 'x'.repeat(32)
   const deliver = (app: App, due: string): Promise<Response> =>

@@ -50,7 +50,7 @@ test('a retry that succeeds ends the fire', async () => {
   fleet.end()
 })
 
-test('errors that retry.if does not want, and errors that say so themselves, are not retried', async () => {
+test('errors that retry.if rejects, and errors with retryable: false, are not retried', async () => {
   const final = Object.assign(new Error('gone'), { retryable: false })
   const cases: [unknown, number][] = [
     [new Error('again'), 3],
@@ -337,7 +337,7 @@ test('a second transaction of a run is refused, and so is one after the work thr
   fleet.end()
 })
 
-test('what a handler throws after its transaction is reported, and its fire has succeeded', async () => {
+test('an error after the transaction is reported, and the fire has succeeded', async () => {
   const fleet = await fleetWith({ guarantee: 'exactly-once', retry: 3 }, async (run) => {
     await run.transaction((tx) => tx.set('paid', true))
     throw new Error('mail server is down')
@@ -391,7 +391,7 @@ test('a transaction that hangs when its run is given up is fenced, and the fire 
   fleet.end()
 })
 
-test('what a handler tells after its end is not kept, and costs nothing', async () => {
+test('reports of a handler after its end are not kept, and cost nothing', async () => {
   const fleet = await createFleet()
   const runs: Run<unknown, Tx>[] = []
   const member = await fleet.add((app) => app.job('bill', { every: '1s' }, (run) => void runs.push(run)))

@@ -5,7 +5,7 @@ import { createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
 const DUE = NEW_YEAR + 60_000
 const slowly: Declare = (app, { clock }) => app.job('bill', '1 0 * * *', () => clock.sleep(20_000).then(() => 'done'))
 
-test('an instance that stops lets its runs finish, takes nothing new, and leaves', async () => {
+test('an instance that stops lets its runs finish, claims nothing new, and leaves', async () => {
   const fleet = await createFleet()
   const alone = await fleet.add((app, { clock }) =>
     app.job('bill', { every: '1m', overlap: 'allow' }, () => clock.sleep(70_000).then(() => 'done')),
@@ -24,7 +24,7 @@ test('an instance that stops lets its runs finish, takes nothing new, and leaves
   fleet.end()
 })
 
-test('while an instance finishes its runs, the others do its share of the work on time', async () => {
+test('while an instance finishes its runs, its peers do its share of the work on time', async () => {
   const fleet = await createFleet()
   const [first] = await fleet.addMany(2, (app, { clock }) => {
     app.job('long', '1 0 * * *', () => clock.sleep(25_000))
@@ -46,7 +46,7 @@ test('while an instance finishes its runs, the others do its share of the work o
   fleet.end()
 })
 
-test('what a run leaves waiting in a draining instance starts in a peer at once', async () => {
+test('fires that a run leaves waiting in a draining instance start in a peer at once', async () => {
   for (const how of ['stop', 'drain'] as const) {
     for (const kind of ['queued', 'retry', 'transaction'] as const) {
       const fleet = await createFleet()
@@ -85,7 +85,7 @@ test('what a run leaves waiting in a draining instance starts in a peer at once'
   }
 })
 
-test('what does not finish within the drain is handed back, at no cost, and runs elsewhere at once', async () => {
+test('runs that do not finish within the drain are handed back, at no cost, and run elsewhere at once', async () => {
   const fleet = await createFleet()
   await fleet.addMany(2, (app, { clock }) =>
     app.job('bill', { cron: '1 0 * * *', retry: 0 }, async (run) => {
@@ -142,7 +142,7 @@ test('a run that must not start twice and does not finish within the drain is ab
   fleet.end()
 })
 
-test('a claim that is on its way when the instance stops is handed back, even of what must not start twice', async () => {
+test('a claim in flight when the instance stops is handed back, even one that must not start twice', async () => {
   const fleet = await createFleet()
   const members = await fleet.addMany(2, (app) =>
     app.job('pay', { cron: '1 0 * * *', guarantee: 'at-most-once' }, () => {}),
@@ -190,7 +190,7 @@ test('stop() twice is one stop, and an app can be started again under a new id',
   fleet.end()
 })
 
-test('an instance that an operator drains takes nothing new until that is taken back', async () => {
+test('an instance that an operator drains claims nothing until the drain is undone', async () => {
   const fleet = await createFleet()
   const [one, other] = await fleet.addMany(2, (app, { clock }) => {
     for (let job = 0; job < 16; job++) app.job(`job-${job}`, '* * * * *', () => clock.sleep(90_000))

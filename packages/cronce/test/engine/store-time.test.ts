@@ -25,7 +25,7 @@ function bench() {
   return { state, time, shown, answer }
 }
 
-test('what is over is stamped with the time of the store, once its answers have agreed for a while', () => {
+test("an end is stamped with the store's time, once its answers have agreed for a while", () => {
   const { state, time, shown, answer } = bench()
   answer(0, 2)
   assert.equal(time.stamp(), null)
@@ -36,7 +36,7 @@ test('what is over is stamped with the time of the store, once its answers have 
   assert.equal(time.stamp(), null)
 })
 
-test('an answer that was long under way does not confirm a clock that may have been set meanwhile', () => {
+test('a slow answer does not confirm a clock that may have been set meanwhile', () => {
   const { state, time, answer } = bench()
   for (let at = 0; at <= 12_000; at += 1_000) answer(at, at + 2)
   state.stepped = 1_000

@@ -28,7 +28,7 @@ test('a lock that was not used for a day is deleted, one that is held is not, an
   fleet.end()
 })
 
-test('names behind more than one sweep looks at are forgotten as well', { skip }, async () => {
+test('names beyond the limit of one sweep are deleted as well', { skip }, async () => {
   const fleet = await createFleet()
   const { app } = await fleet.add((app) => app.job('idle', {}, () => {}), { lease: '5m' })
   const known = async (prefix: string): Promise<number> =>

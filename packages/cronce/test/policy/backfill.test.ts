@@ -205,7 +205,7 @@ test('an operator’s retry opens another round of a fire that ended badly', () 
   assert.deepEqual(story(keeper), ['12:01 succeeded completed round 2'])
 })
 
-test('what succeeded, or must not start twice and has started, is run again by force only', () => {
+test('a fire that succeeded, or has started and must not start twice, runs again by force only', () => {
   const keeper = given({ policy: { guarantee: 'at-most-once' } })
   keeper.now = NOON + MINUTE
   keeper.settle(keeper.advance()[0]!, 'error')
@@ -238,7 +238,7 @@ test('a fire older than what is kept is not run again', () => {
   assert.equal(refusalOf(answer), 'FIRE_TOO_OLD')
 })
 
-test('what was skipped ahead of time and is wanted after all still waits for its time', () => {
+test('a fire that was skipped ahead of time and is retried still waits for its due time', () => {
   const keeper = given()
   keeper.take(skipNext(keeper.it, NOON + MINUTE, keeper.context))
   const [record] = keeper.list()
@@ -248,7 +248,7 @@ test('what was skipped ahead of time and is wanted after all still waits for its
   assert.equal(keeper.advance().length, 1)
 })
 
-test('what is from before the schedule was made is refused unless forced: an earlier one of its name may have run it', () => {
+test('instants before the schedule was created are refused unless forced: an earlier schedule of the name may have run them', () => {
   const keeper = given()
   const wish = { from: keeper.it.createdAt - MINUTE, to: keeper.now, id: 'b', author: null }
   const refused = requestBackfill(keeper.it, { ...wish, force: false }, keeper.context)

@@ -108,7 +108,7 @@ test('an instant planned ahead of its time waits, whatever is active when it is 
   assert.deepEqual(story(keeper), ['12:01 open', '12:02 open'])
 })
 
-test('what is open keeps the input and the policies it was planned with', () => {
+test('open fires keep the input and the policies they were planned with', () => {
   const keeper = given({ input: 'old', policy: { retry: { ...DEFAULT_POLICY.retry, attempts: 1, baseMs: 0 } } })
   keeper.now = NOON + MINUTE
   const [run] = keeper.advance()
@@ -152,7 +152,7 @@ test('an instant of a pause that jitter would have held back is on record, too, 
   assert.deepEqual(story(keeper), ['12:01 skipped paused'])
 })
 
-test('what was skipped ahead of time stays skipped when the rule changes', () => {
+test('an instant that was skipped ahead of time stays skipped when the rule changes', () => {
   const keeper = given({ trigger: every(HOUR) })
   keeper.take(skipNext(keeper.it, NOON + HOUR, keeper.context))
   keeper.define({ trigger: every(30 * MINUTE) })
@@ -163,7 +163,7 @@ test('what was skipped ahead of time stays skipped when the rule changes', () =>
   assert.deepEqual(story(keeper), ['12:30 succeeded completed', '13:00 skipped skipped-by-operator'])
 })
 
-test('what was skipped ahead of time is not recorded again, however many steps the way there takes', () => {
+test('an instant that was skipped ahead of time is not recorded again, however many steps planning takes', () => {
   const keeper = given({ trigger: every(3 * HOUR) })
   keeper.take(skipNext(keeper.it, NOON + 3 * HOUR, keeper.context))
   keeper.define({ trigger: every(SECOND) })

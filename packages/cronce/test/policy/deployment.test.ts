@@ -86,7 +86,7 @@ test('numbers follow the first appearance; another process of the same deploymen
   assert.equal(fleet.start('v1').start('v2').app?.version, version)
 })
 
-test('what any process of a deployment ever declared belongs to it', () => {
+test('everything that any process of a deployment ever declared belongs to it', () => {
   const fleet = new Fleet().start('v1', ['web']).start('v1', ['worker'])
   assert.deepEqual(fleet.of('v1').declares, ['web', 'worker'])
   fleet.end('v1').lose('v1').start('v1', ['web'])
@@ -194,7 +194,7 @@ test('only a deployment that does not count is lost, and only once', () => {
   assert.equal(markLost(fleet.app!, new Set(['v2'])), null)
 })
 
-test('what is tidied is written once, and a deployment without an id forgets what it declared', () => {
+test('cleanup is written once, and drops the declarations of a deployment without an id', () => {
   const fleet = new Fleet().start('a', ['bill'], { explicit: false }).start('v1').end('a').lose('a')
   const next = markTidied(fleet.app!, 2, new Set(['a']))!
   assert.deepEqual(findDeployment(next, 'a')?.declares, [])

@@ -50,7 +50,7 @@ test('queue-all: as many wait as the limit says, then the queue is full', () => 
   assert.deepEqual(story(keeper), ['12:01 open', '12:02 open', '12:03 open', '12:04 skipped queue-full'])
 })
 
-test('what waits its turn is not late, however long that takes', () => {
+test('a fire that waits its turn is not late, however long that takes', () => {
   const keeper = given({
     policy: { overlap: { kind: 'queue', limit: 1 }, misfire: { ...DEFAULT_POLICY.misfire, late: 'skip' } },
   })
@@ -134,7 +134,7 @@ test('replace: what a person asked for and still waits is not ended by a later f
   ])
 })
 
-test('two fires between attempts take turns instead of waiting for each other for ever', () => {
+test('two fires between attempts take turns instead of waiting for each other forever', () => {
   const retry = { ...DEFAULT_POLICY.retry, attempts: 3, baseMs: SECOND, jitter: 0 }
   const keeper = given({ policy: { retry } })
   keeper.now = NOON + MINUTE

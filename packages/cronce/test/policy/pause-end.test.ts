@@ -48,7 +48,7 @@ test('nor is it paused when the rule changes, or when another pause begins', () 
   assert.deepEqual([story(again), again.it.pause?.at], [wanted, again.now])
 })
 
-test('what a pause held back is on record when the schedule goes', () => {
+test('fires that a pause held back are on record when the schedule is removed', () => {
   const removed = given()
   pauseIt(removed)
   removed.now = NOON + 2 * MINUTE

@@ -29,7 +29,7 @@ test('a pause does not swallow what was due before it', () => {
   assert.equal(keeper.it.wakeAt, null)
 })
 
-test('what fell into a pause is skipped, or the latest runs, or all do, as chosen', () => {
+test('of the fires in a pause none, the latest or all run, as chosen', () => {
   assert.deepEqual(pausedFor(2, 'skip'), ['12:01 skipped paused', '12:02 skipped paused'])
   assert.deepEqual(pausedFor(3, 'latest'), ['12:01 skipped paused', '12:02 skipped paused', '12:03 open'])
   assert.deepEqual(pausedFor(2, 'all'), ['12:01 open', '12:02 open'])
@@ -55,7 +55,7 @@ test('pausing again replaces the wish, and resuming what is not paused changes n
   assert.deepEqual(keeper.it.pause, { at: NOON + 1, until: null, note: 'deploy', author: 'ann', missed: 'all' })
 })
 
-test('what waits and what waits for a retry is frozen, and goes on afterwards however late', () => {
+test('waiting fires and retries are frozen, and continue afterwards however late', () => {
   const retry = { ...DEFAULT_POLICY.retry, attempts: 1, baseMs: SECOND, jitter: 0 }
   const keeper = given({ policy: { retry, misfire: { ...DEFAULT_POLICY.misfire, late: 'skip' } } })
   keeper.now = NOON + MINUTE
@@ -115,7 +115,7 @@ test('skip-next leaves out the instant that the operator saw, or nothing', () =>
   assert.equal(record?.expiresAt, NOON + MINUTE + DEFAULT_POLICY.retention.keepMs)
 })
 
-test('so many instants can be skipped ahead, then a pause is the better word', () => {
+test('a limited number of instants can be skipped ahead; for more, the hint is a pause', () => {
   const keeper = given()
   for (let n = 0; n < 100; n++) keeper.take(skipNext(keeper.it, keeper.it.nextAt!, keeper.context))
   assert.equal(refusalOf(skipNext(keeper.it, keeper.it.nextAt!, keeper.context)), 'SKIPS_FULL')

@@ -83,7 +83,7 @@ test('nothing runs later than the window reaches back', () => {
   assert.deepEqual(story(keeper), ['13:00 missed too-late'])
 })
 
-test('so late is still on time: the grace is included', () => {
+test('the grace is inclusive: a fire exactly that late is on time', () => {
   const onTime = given({ policy: misfire({ late: 'skip', graceMs: 10 * SECOND }) })
   onTime.now = NOON + MINUTE + 10 * SECOND
   onTime.advance()
@@ -173,7 +173,7 @@ test('the latest of all late instants are found across the steps', () => {
   assert.equal(keeper.it.open[0]?.dueAt, NOON + 9_971 * SECOND)
 })
 
-test('fires planned in one step are not in the way of each other: we were late, not the job', () => {
+test("fires planned in one step do not count for each other's overlap: planning was late, not the job", () => {
   const keeper = given({ trigger: { kind: 'every', everyMs: SECOND, anchor: 0 } })
   keeper.now = NOON + 3 * SECOND
   const [run] = keeper.advance()

@@ -132,7 +132,7 @@ test('implicit: a successor must be live', () => {
   assert.equal(judge(app(gone, other), 1, { instances: [process('c', 'news')] }), 'wait')
 })
 
-test('what belongs to another app is not judged', () => {
+test('schedules of another app are not judged', () => {
   const record = app(deployment('v1', 1, ['bill'], LOST), deployment('v2', 2, ['mail']))
   assert.equal(judge(record, 1, { instances: [process('v2', 'mail')], steady }, 'blog'), 'keep')
 })

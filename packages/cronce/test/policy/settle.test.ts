@@ -68,13 +68,13 @@ test('the delay is capped, and chance only shortens it', () => {
   assert.equal(backoffMs({ ...policy, baseMs: 0 }, 5_000, 0), 0)
 })
 
-test('what can’t be retried is not', () => {
+test('an error that is not retryable is not retried', () => {
   const { keeper, run } = running(retry({ attempts: 2 }))
   keeper.settle(run, 'input-invalid', { retryable: false })
   assert.deepEqual(story(keeper), ['13:00 failed input-invalid'])
 })
 
-test('a retry that would come after the deadline is not begun', () => {
+test('a retry after the deadline does not start', () => {
   const { keeper, run } = running(retry({ attempts: 2, baseMs: 10 * SECOND, deadlineMs: 10 * SECOND }))
   keeper.settle(run, 'error')
   assert.deepEqual(story(keeper), ['13:00 failed retry-too-late'])
@@ -134,7 +134,7 @@ test('retries that are given up together are all over, also if the first of them
   assert.deepEqual([open.length, open], [1, onRecord.map(({ dueAt }) => dueAt)])
 })
 
-test('a retry at its deadline is still begun, and its deadline stays what it was', () => {
+test('a retry exactly at its deadline still starts, and the deadline does not move', () => {
   const misfire = { ...DEFAULT_POLICY.misfire, windowMs: MINUTE }
   const { keeper, run } = running({ ...retry({ attempts: 2, baseMs: SECOND }), misfire })
   keeper.now += 30 * SECOND
@@ -166,7 +166,7 @@ test('a fire whose instance died is run again, under a higher token, until its o
   assert.deepEqual(story(keeper), ['13:00 abandoned crash-budget'])
 })
 
-test('crashes and failures have budgets of their own, and a hand-back costs nothing', () => {
+test('crashes and failures have separate budgets, and a hand-back costs nothing', () => {
   const { keeper, run } = running(retry({ attempts: 1, baseMs: 0, crashes: 1 }))
   keeper.recover(run)
   keeper.settle(keeper.advance()[0]!, 'error')
@@ -255,7 +255,7 @@ test('a cancelled run ends cancelled, unless it succeeds before', () => {
   assert.deepEqual(story(finished.keeper), ['13:00 succeeded completed'])
 })
 
-test('a cancel is about the run that the operator saw: when that is over, the next one is left alone', () => {
+test('a cancel applies to the run that the operator saw: if that has ended, the next one is left alone', () => {
   const { keeper, run } = running()
   keeper.settle(run, 'completed')
   keeper.now += HOUR
@@ -300,7 +300,7 @@ test('a waiting fire is cancelled by its key; one that is not open can’t be', 
   assert.equal(refusalOf(again), 'FIRE_NOT_OPEN')
 })
 
-test('so many failed fires in a row pause the schedule, and a success in between starts the count anew', () => {
+test('a number of failed fires in a row pauses the schedule, and a success in between resets the count', () => {
   const keeper = given({ policy: { pauseAfter: 2 } })
   const endings = ['error', 'completed', 'error', 'error'] as const
   for (const [index, reason] of endings.entries()) {

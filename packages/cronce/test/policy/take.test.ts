@@ -9,7 +9,7 @@ import { settle } from '../../src/policy/end/settle.ts'
 import { define } from '../../src/policy/operate/define.ts'
 import { HELD, take } from '../../src/policy/plan/take-fire.ts'
 
-test('keys that were taken and never begun are given up in time: they do not fill the schedule that keys share', () => {
+test('keys that were claimed and never started are given up in time: they do not fill the schedule that keys share', () => {
   let now = Date.UTC(2027, 0, 1)
   const context = (): Context => ({ now, epoch: 1, zoneData: '2027a', random: () => 0.5 }) as Context
   const wish = {

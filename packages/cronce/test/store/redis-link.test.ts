@@ -76,7 +76,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     await waiting
   })
 
-  test('a connection that the server ends is replaced, and what was on its way is not sent again', async (context) => {
+  test('a connection that the server ends is replaced, and commands in flight are not sent again', async (context) => {
     const server = await serverFor(context)
     const links = linkEach(context, server.url)
     await withEach(links, ({ link, key }) => link.run(COUNT, key, []))
@@ -107,7 +107,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     await answerEach(links)
   })
 
-  test('what was sent and not answered is not sent again', async (context) => {
+  test('a command that was sent and not answered is not sent again', async (context) => {
     const server = await serverFor(context)
     const proxy = await proxyFor(context, server)
     const links = linkEach(context, proxy.url, { timeoutMs: 1_500 })
@@ -172,7 +172,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     })
   })
 
-  test('what is on its way when it is closed fails, and no connection stays', async (context) => {
+  test('commands in flight when it is closed fail, and no connection stays', async (context) => {
     const server = await serverFor(context)
     const links = linkEach(context, server.url)
     await withEach(links, async ({ link, key }) => (await link.session()).listen(`${key}:channel`, () => {}))

@@ -94,7 +94,7 @@ describe('a user of Redis', () => {
     await assert.rejects(opening, { code: 'STORE_FORBIDDEN', hint: /keys/ })
   })
 
-  test('whose channels are taken away later writes all the same', async (context) => {
+  test('whose channels are taken away later still writes', async (context) => {
     const url = await addUser('silenced', await rightsInGuide())
     const { store } = await openAt(context, url)
     await join(store, 'i')

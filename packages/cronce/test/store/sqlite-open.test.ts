@@ -64,7 +64,7 @@ describe('where the file is', () => {
     })
   }
 
-  test('what may be a network is refused in production, and warned about before', async (context) => {
+  test('a file that may be on a network is refused in production, and warned about otherwise', async (context) => {
     const file = join(await tempFolder(context), 'store.db')
     const host = { fileSystem: async () => FUSE }
     await assert.rejects(openStore(file, { host, production: true }), { code: 'STORE_ON_NETWORK' })
@@ -74,7 +74,7 @@ describe('where the file is', () => {
   })
 
   for (const type of [OVERLAY, TMPFS]) {
-    test(`what vanishes is refused in production, unless it is meant: 0x${type.toString(16)}`, async (context) => {
+    test(`an ephemeral file system is refused in production, unless ephemeral is set: 0x${type.toString(16)}`, async (context) => {
       const file = join(await tempFolder(context), 'store.db')
       const host = { fileSystem: async () => type }
       await assert.rejects(openStore(file, { host, production: true }), { code: 'STORE_EPHEMERAL' })
@@ -395,7 +395,7 @@ describe('options', () => {
     }
   })
 
-  test('what SQLite refuses for what it contains has a code of its own', (context) => {
+  test('content that SQLite refuses has its own code', (context) => {
     const database = new DatabaseSync(':memory:')
     context.after(() => database.close())
     database.exec('create table numbers (number integer primary key)')
@@ -411,7 +411,7 @@ describe('options', () => {
     assert.equal(codeOf('insert into numbers values (1), (1)'), 'STORE_FAILED')
   })
 
-  test('a store that was closed says so, and may be closed again', async (context) => {
+  test('calls on a closed store fail with a code, and it may be closed again', async (context) => {
     const file = join(await tempFolder(context), 'store.db')
     const store = await openStore(file)
     const last = store.apply([creation(schedule('s'))])

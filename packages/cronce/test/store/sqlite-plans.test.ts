@@ -96,7 +96,7 @@ test('nothing is found by reading through a table', async (context) => {
   assert.ok(LISTS.length > 300)
 })
 
-test('what is asked for most is found by all that is known of it', async (context) => {
+test('the most frequent queries use all columns of an index', async (context) => {
   const file = join(await tempFolder(context), 'seeks.db')
   await (await openStore(file)).close()
   const db = new DatabaseSync(file)

@@ -215,7 +215,7 @@ test('a write with wake reaches another store on the same file', async (context)
   assert.equal(told.elsewhere, 0, 'namespaces do not wake each other')
 })
 
-test('a signal that was lost is made up for by the next beat', async (context) => {
+test('a lost signal is made up for by the next heartbeat', async (context) => {
   const file = join(await tempFolder(context), 'lost.db')
   const listener: Store = await openFor(context, file)
   const writer: Store = await openFor(context, file)

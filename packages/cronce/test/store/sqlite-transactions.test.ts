@@ -79,7 +79,7 @@ for (const statement of ['commit', 'rollback', 'commit; begin', 'rollback; begin
   })
 }
 
-test('a transaction that ended all the same is noticed before anything is settled', async (context) => {
+test('a transaction that the function ended is noticed before anything is settled', async (context) => {
   const { store, transact } = await prepare(context)
   // As it is on versions of Node that can't forbid it.
   const ending = transact((tx) => {
@@ -102,7 +102,7 @@ test('a function that closes the connection has rolled back, and the next one ge
   assert.deepEqual(orders(), [2])
 })
 
-test('what a function leaves behind on its connection is gone with the transaction', async (context) => {
+test('what a function leaves on its connection is discarded with the transaction', async (context) => {
   const { file, store, orders, transact } = await prepare(context)
   const { run } = await running(store as Store, 'next', { instance: 'i' })
   const left: { half?: NodeJS.Iterator<unknown>; tx?: DatabaseSync } = {}
@@ -197,7 +197,7 @@ test('a connection that was good for one store is not for another', async (conte
   await assert.rejects(other.apply([creation(schedule('new'))], { tx }), { code: 'TRANSACTION_ELSEWHERE' })
 })
 
-test("a user's connection may be opened again, and answer in ways of its own", async (context) => {
+test("a user's connection may be reopened, and return rows in another form", async (context) => {
   const { file, store } = await prepare(context)
   for (const options of [{ returnArrays: true }, { readBigInts: true }]) {
     const tx = new DatabaseSync(file, options)
@@ -278,7 +278,7 @@ test("watchers are notified when the user's transaction is over", async (context
   assert.equal(seen[0], 'new')
 })
 
-test('calls that come together are committed together, and one that fails spoils none of the others', async (context) => {
+test('calls that come together are committed together, and one that fails does not affect the others', async (context) => {
   const { store } = await prepare(context)
   const states = await Promise.all(['a', 'b', 'c'].map((id) => create(store as Store, schedule(id))))
   const impossible = change(states[1]!, { last: circular() as never })

@@ -130,7 +130,7 @@ describe('a scheduler that is paused for longer than its lease', { concurrency: 
     })
   }
 
-  test('hears, when it wakes, why its command was ended: its lease was lost, and the run is given back', async (context) => {
+  test('learns, when it wakes, why its command was ended: its lease was lost, and the run is handed back', async (context) => {
     const all = await fleet(context)
     const scheduler = await all.start()
     const jobs = ['obedient', 'task'] as const

@@ -42,7 +42,7 @@ describe('what is left of a lease', () => {
     })
   }
 
-  test('is next to nothing when others may take the process for gone, until a beat is answered', () => {
+  test('is next to nothing when peers may take the process for dead, until a heartbeat is answered', () => {
     const { own, time } = leaseAt()
     let changes = 0
     const unlisten = own.onChange(() => changes++)

@@ -109,7 +109,7 @@ async function forecastFor({ source, query }: Call) {
   const from = givenFrom ?? (await source.store.check()).now
   const to = givenTo ?? from + DAY_MS
   if (to <= from || to - from > FORECAST_MS) {
-    throw refuse('OPTION_INVALID', 'The stretch must end after it begins, a year later at most.', 'Change from or to.')
+    throw refuse('OPTION_INVALID', 'The range must end after it starts, a year later at most.', 'Change from or to.')
   }
   const { items: schedules, next } = await source.schedules.list({ ...filter, limit: FORECAST_SCHEDULES })
   const found = await forecast(schedules, { from, to, most: limit }, new Steps())

@@ -263,7 +263,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'renewal-on-demand',
     breaks: 'A claimant that asks to renew its lease only shares its record, because it renewed a moment ago.',
-    rule: 'a claimant renews its lease as often as it asks to, and is not buried over an older look',
+    rule: 'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
     stores: {
       memory: { none: 'every claim renews' },
       sqlite: { none: 'every claim renews' },
@@ -274,7 +274,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'renewal-of-the-living',
     breaks: 'A claimant that was declared dead hears that its lease was renewed.',
-    rule: 'a claimant renews its lease as often as it asks to, and is not buried over an older look',
+    rule: 'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
     stores: {
       memory: [
         [
@@ -297,7 +297,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'own-buckets-of-a-look-ahead',
     breaks: "A look ahead answers what is soon due in others' buckets.",
-    rule: "what becomes due soon is answered ahead of its time, in own buckets and not in others'",
+    rule: 'schedules that become due soon are returned ahead of time, in own buckets only',
     stores: {
       memory: [['due.ts', ': now - patienceMs }, heads', ': now + aheadMs - patienceMs }, heads']],
       sqlite: [['schedules.ts', '? now + aheadMs : now - patienceMs', '? now + aheadMs : now + aheadMs - patienceMs']],
@@ -607,7 +607,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   {
     name: 'version-floor',
     breaks: 'A schedule that is removed and made again takes changes that were decided on the old one.',
-    rule: 'what was decided on a schedule that was removed does not fit the one that took its name',
+    rule: 'a decision on a removed schedule does not apply to its successor of the same name',
     stores: {
       memory: [
         [

@@ -107,7 +107,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'join-of-a-stranger',
     breaks: 'A beat of an id that never joined makes an instance.',
-    rule: 'a beat of an id that never joined is refused, and leaves no trace',
+    rule: 'a heartbeat of an id that never joined is refused, and leaves no trace',
     stores: {
       memory: [['instances.ts', 'known === undefined ? !join :', 'known === undefined ? false :']],
       sqlite: [['instances.ts', 'if (!join || before !== undefined)', 'if (before !== undefined)']],
@@ -118,7 +118,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'number-of-a-beat',
     breaks: 'Two machines of one snapshot both renew one instance.',
-    rule: 'a beat is refused, and changes nothing, unless its number follows the last one on record',
+    rule: 'a heartbeat is refused, and changes nothing, unless its number follows the last one on record',
     stores: {
       memory: [['instances.ts', '!join && !follows(sequence, known.beat)', '!join && sequence === null']],
       sqlite: [['instances.ts', '!join && !follows(sequence, last)', '!join && sequence === null']],

@@ -19,7 +19,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   {
     name: 'open-fire-in-a-prune',
     breaks: 'A fire that is open is pruned.',
-    rule: 'an open fire is not pruned, whatever the lines of its runs say about when it may go',
+    rule: 'an open fire is not pruned, whatever the lines of its runs say about their expiry',
     stores: {
       memory: [
         [

@@ -7,7 +7,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'open-run',
     breaks: 'A run that has ended begins another step.',
-    rule: 'a step is not begun once its run has ended',
+    rule: 'a step does not start once its run has ended',
     stores: {
       memory: { none: 'only an open run is in the state' },
       sqlite: { none: 'only an open run is in the index of what is open' },
@@ -18,7 +18,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'token-of-the-open-run',
     breaks: 'A run that was overtaken begins a step under the token of the one that overtook it.',
-    rule: 'of a run and the one that took its place, only that one begins a step',
+    rule: 'of a run and its successor, only the successor starts a step',
     stores: {
       memory: { none: 'a run is found by its token' },
       sqlite: { none: 'a run is found by its token' },
@@ -64,7 +64,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'end-by-death',
     breaks: 'A run of an instance that was declared dead begins another step.',
-    rule: 'a step is not begun once its instance was declared dead',
+    rule: 'a step does not start once its instance was declared dead',
     stores: {
       memory: [
         [
@@ -81,7 +81,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'end-by-leaving',
     breaks: 'A run of an instance that has left begins another step.',
-    rule: 'a step is not begun once its instance has left',
+    rule: 'a step does not start once its instance has left',
     stores: {
       memory: [
         [
@@ -98,7 +98,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'fire-of-the-run-by-due-time',
     breaks: "A run begins a step of another due time's fire.",
-    rule: 'a run begins steps of its own fire only',
+    rule: 'a run starts steps of its own fire only',
     stores: {
       memory: [['steps.ts', ' || run.dueAt !== fire.dueAt', '']],
       sqlite: [['steps.ts', ' || run.due_at !== dueAt', '']],
@@ -111,7 +111,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'fire-of-the-run-by-nonce',
     breaks: "A run begins a step of another dedupe key's fire.",
-    rule: 'a run begins steps of its own fire only',
+    rule: 'a run starts steps of its own fire only',
     stores: {
       memory: [['steps.ts', ' || run.nonce !== fire.nonce', '']],
       sqlite: [['steps.ts', ' || run.nonce !== nonce', '']],
@@ -128,7 +128,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'done-step',
     breaks: 'A step that is done is done again.',
-    rule: 'a step that is done is not begun again: its result is answered',
+    rule: 'a step that is done does not start again: its result is returned',
     stores: {
       memory: [['steps.ts', "  if (known?.state === 'done') return done(known)\n", '']],
       sqlite: [['steps.ts', "  if (step?.state === 'done') return { kind: 'done', result: step.result }\n", '']],
@@ -154,7 +154,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'own-step',
     breaks: 'A run that begins its step twice is told twice that it began it.',
-    rule: 'a step that its own run begins again is a duplicate, also with rerun',
+    rule: 'a step that its own run starts again is a duplicate, also with rerun',
     stores: {
       memory: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
       sqlite: [['steps.ts', "    if (step.token === token) return { kind: 'duplicate' }\n", '']],
@@ -240,7 +240,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'resolve-of-a-failed-step',
     breaks: 'An operator overwrites the error of a step that failed.',
-    rule: 'a step that failed stays as it is, whatever an operator says, and may be begun again',
+    rule: 'a failed step stays failed, whatever an operator says, and may start again',
     stores: {
       memory: [
         [
@@ -275,7 +275,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'live-run-of-a-note',
     breaks: 'A run that is over goes on reporting progress.',
-    rule: 'a run tells nothing once its run has ended',
+    rule: 'a run reports nothing once its run has ended',
     stores: {
       memory: [['steps.ts', 'if (liveRun(space, schedule, token) === undefined) stale.push(token)\n    else ', '']],
       sqlite: [['steps.ts', 'if (liveRun(db, namespace, schedule, token) === null) stale.push(token)\n    else ', '']],
@@ -286,7 +286,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'live-instance-of-a-note',
     breaks: 'A run whose instance was declared dead goes on reporting progress.',
-    rule: 'a run tells nothing once its instance was declared dead',
+    rule: 'a run reports nothing once its instance was declared dead',
     stores: {
       memory: { none: 'one check for steps and notes' },
       sqlite: { none: 'one check for steps and notes' },
@@ -297,7 +297,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   {
     name: 'live-run-before-the-work',
     breaks: 'The work of a run that is over is begun.',
-    rule: 'the work of a run that is not live is not begun',
+    rule: 'the work of a run that is not live does not start',
     stores: {
       memory: [['store.ts', "  if (liveRun(space(), schedule, token) === undefined) return { kind: 'stale' }\n", '']],
       sqlite: [

@@ -33,6 +33,6 @@ export function fenced(core: Core, run: LocalRun, refused: 'once' | 'transaction
   core.parts.emit({ type: 'run.fenced', refused, ...aboutRun(run) })
   run.abort('fenced', null)
   return new CronceError('RUN_FENCED', `This run was overtaken: its token ${token} is no longer current.`, {
-    hint: 'Stop working. Another run of the fire has begun, or it was cancelled.',
+    hint: 'Stop working. Another run of the fire has started, or it was cancelled.',
   })
 }

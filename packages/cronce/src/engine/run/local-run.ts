@@ -94,7 +94,7 @@ export class ExecutedRun implements LocalRun {
 const ABORTS: Record<AbortReason, readonly [code: ErrorCode, message: string]> = {
   timeout: ['RUN_TIMEOUT', 'The run took longer than its timeout.'],
   'cancelled-by-operator': ['RUN_CANCELLED', 'An operator cancelled the run.'],
-  replaced: ['RUN_REPLACED', 'A newer fire takes the place of this one.'],
+  replaced: ['RUN_REPLACED', 'A newer fire replaces this one.'],
   stopping: ['RUN_STOPPED', 'The instance stops; the fire will be run by another one.'],
   'lease-lost': ['LEASE_LOST', 'The lease can no longer be trusted: another instance may run this fire.'],
   fenced: ['RUN_FENCED', 'The run was overtaken: its token is no longer current.'],

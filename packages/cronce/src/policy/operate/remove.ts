@@ -38,6 +38,6 @@ function refuse(state: ScheduleState): Refusal | null {
   return {
     refused: 'SCHEDULE_BUSY',
     message: `The schedule ${state.id} has a run ${running.run.parkedUntil === undefined ? `on ${running.run.instance}` : 'that waits for its call-back'}.`,
-    hint: 'Cancel it first, or use force: what the run wants to write is then refused.',
+    hint: 'Cancel it first, or use force: writes of the run are then refused.',
   }
 }

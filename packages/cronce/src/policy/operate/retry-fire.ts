@@ -47,7 +47,7 @@ function refuse(state: ScheduleState, record: FireRecord, dueAt: Instant, now: I
   }
   if (dueAt < keptSince(state, now)) {
     const hint = 'Trigger the job with the input it needs instead.'
-    return { refused: 'FIRE_TOO_OLD', message: `${what} is older than what is kept on record.`, hint }
+    return { refused: 'FIRE_TOO_OLD', message: `${what} is older than the records that are kept.`, hint }
   }
   return state.open.length >= MAX_OPEN ? refuseFull(state) : null
 }

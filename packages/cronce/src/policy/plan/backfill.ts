@@ -168,12 +168,12 @@ function refuse(state: ScheduleState, { from, to, force }: BackfillWish, now: In
   const since = keptSince(state, now)
   if (from < since) {
     const message = `What ran before ${new Date(since).toISOString()} may be off the record, and could be run twice.`
-    return { refused: 'BACKFILL_TOO_OLD', message, hint: 'Begin later, or trigger the job with the input it needs.' }
+    return { refused: 'BACKFILL_TOO_OLD', message, hint: 'Start later, or trigger the job with the input it needs.' }
   }
   if (from < state.createdAt && !force) {
     const since = new Date(state.createdAt).toISOString()
     const message = `The schedule ${id} was made at ${since}: what an earlier one of its name ran may be off the record.`
-    return { refused: 'BACKFILL_BEFORE_CREATION', message, hint: 'Begin later, or force it if there was none.' }
+    return { refused: 'BACKFILL_BEFORE_CREATION', message, hint: 'Start later, or use force if there was none.' }
   }
   const renamed = (state.retirements ?? []).find(
     (stretch) => stretch.renamedTo !== undefined && stretch.from < to && from <= (stretch.to ?? now),

@@ -123,12 +123,12 @@ function replay(core: Core, open: OpenTransaction): void {
 
 export function conflictError(): Error {
   return new StoreError('TRANSACTION_CONFLICT', 'What this transaction read was changed before it was committed.', {
-    hint: 'Begin it again.',
+    hint: 'Start it again.',
   })
 }
 
 function overError(): Error {
-  return new StoreError('TRANSACTION_OVER', 'This transaction is over.', {
+  return new StoreError('TRANSACTION_OVER', 'This transaction has ended.', {
     hint: 'Use it only within the function that it was given to, and await everything there.',
   })
 }

@@ -221,7 +221,7 @@ function copiedError({ name }: Database, stored: Stored, current: Identity): Sto
   const what = otherServer ? 'comes from another server' : 'comes from another database, or from a dump'
   return new StoreError(
     'STORE_COPIED',
-    `What is stored in ${name} ${what}: its schedules may be running there, too. Nothing is run here.`,
+    `The data in ${name} ${what}: its schedules may be running there, too. Nothing runs here.`,
     { hint: 'If the original is gone for good, start once with adopt; else drop the schema and migrate again.' },
   )
 }

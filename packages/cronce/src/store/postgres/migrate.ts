@@ -249,7 +249,7 @@ function forbidden({ role, views }: Look, schema: string, what: string): StoreEr
   }
   return new StoreError(
     'STORE_FORBIDDEN',
-    `The role "${role}" may not use the schema "${schema}": ${what} is closed to it.`,
+    `The role "${role}" may not use the schema "${schema}": ${what} lacks a grant.`,
     { hint: `Run: ${grant}. For a role that only reads, write --viewer instead of --runtime.` },
   )
 }

@@ -22,7 +22,7 @@ export async function checkSettings(link: Link, key: string, { wait, warn }: Jud
     warn(
       'STORE_EVICTS',
       `${link.name} throws away data when its memory is full (maxmemory-policy ${policy}): a fire whose record is gone runs again. ` +
-        'Set maxmemory-policy to noeviction, or give cronce a server of its own.',
+        'Set maxmemory-policy to noeviction, or give cronce its own server.',
     )
   }
   const persistence = await infoOf(link, key, 'persistence')

@@ -31,7 +31,7 @@ export function notStarted(file: string, cause: unknown): CronceError {
     `The command ${JSON.stringify(file)} could not be started: ${reason ?? String(message).replace(/\.$/, '')}.`,
     {
       hint: isLasting
-        ? "Check the command's path, its rights, and cwd; a shell's own words want shell: true."
+        ? "Check the command's path, its rights, and cwd; shell syntax needs shell: true."
         : "Look at the machine's limits, then run it again.",
       cause,
     },

@@ -113,7 +113,7 @@ function statusError(outgoing: Outgoing, { status, headers }: Answer): HttpError
 function hintFor(status: number, retryable: boolean): string {
   if (status >= 300 && status < 400) return 'Write the address that it leads to, or allow it by http: { redirects: 1 }.'
   if (retryable) return "Look at the log of the endpoint, and at the run's log for what it answered."
-  return 'Change the request or the endpoint: another run of the same would be refused alike.'
+  return 'Change the request or the endpoint: the same request would be refused again.'
 }
 
 function tooManyRedirects(outgoing: Outgoing, redirects: number): HttpError {

@@ -67,7 +67,7 @@ export function changingRules(rule: Rule): void {
     assert.equal((await loadOne(store, 's'))?.fired, 1)
   })
 
-  rule('what does not exist is neither changed nor removed', async ({ store }) => {
+  rule('a schedule that does not exist is neither changed nor removed', async ({ store }) => {
     const ghost = schedule('ghost')
     assert.deepEqual(await applyOne(store, change(ghost)), { kind: 'conflict' })
     assert.deepEqual(await applyOne(store, removal(ghost)), { kind: 'conflict' })
@@ -250,7 +250,7 @@ export function changingRules(rule: Rule): void {
     assert.equal((await runsOf(store)).length, 2)
   })
 
-  rule('what was decided on a schedule that was removed does not fit the one that took its name', async ({ store }) => {
+  rule('a decision on a removed schedule does not apply to its successor of the same name', async ({ store }) => {
     await join(store, 'i')
     const old = await create(store, schedule('s'))
     const late = claim(old, { instance: 'i' })

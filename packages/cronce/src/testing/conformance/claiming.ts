@@ -94,33 +94,36 @@ export function claimingRules(rule: Rule): void {
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
-  rule('a claimant renews its lease as often as it asks to, and is not buried over an older look', async (bench) => {
-    const { store } = bench
-    await join(store, 'i')
-    const renewing = { claimant: { instance: 'i', leaseMs: LEASE_MS, renew: true } }
-    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((id) => create(store, schedule(id))))
-    const claims = [
-      claim(a!, { instance: 'i' }),
-      // Planned when it started, as most are: a store may have a shorter way for these.
-      claim(b!, { instance: 'i', plannedAt: NOON + 5 }),
-      // Refused.
-      { ...claim(c!, { instance: 'i' }), version: 99 },
-    ]
-    for (const changes of [[], [], ...claims.map((one) => [one])]) {
-      const seen = await renewalsOf(store, 'i')
-      const { renewed } = await store.apply(changes, renewing)
-      assert.equal(renewed, true)
-      assert.ok((await renewalsOf(store, 'i')) > seen)
-      assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals: seen, hint: true }), false)
-    }
-    const other = { name: 'shop', version: 7 }
-    const refused = await store.apply([claim(c!, { instance: 'i' })], { ...renewing, app: other })
-    assert.deepEqual([refused.renewed, refused.results], [true, [{ kind: 'conflict' }]])
-    await bury(store, 'i')
-    for (const changes of [[], [claim(c!, { instance: 'i' })]]) {
-      assert.equal((await store.apply(changes, renewing)).renewed, false, 'not once it is dead')
-    }
-  })
+  rule(
+    'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const renewing = { claimant: { instance: 'i', leaseMs: LEASE_MS, renew: true } }
+      const [a, b, c] = await Promise.all(['a', 'b', 'c'].map((id) => create(store, schedule(id))))
+      const claims = [
+        claim(a!, { instance: 'i' }),
+        // Planned when it started, as most are: a store may have a shorter way for these.
+        claim(b!, { instance: 'i', plannedAt: NOON + 5 }),
+        // Refused.
+        { ...claim(c!, { instance: 'i' }), version: 99 },
+      ]
+      for (const changes of [[], [], ...claims.map((one) => [one])]) {
+        const seen = await renewalsOf(store, 'i')
+        const { renewed } = await store.apply(changes, renewing)
+        assert.equal(renewed, true)
+        assert.ok((await renewalsOf(store, 'i')) > seen)
+        assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals: seen, hint: true }), false)
+      }
+      const other = { name: 'shop', version: 7 }
+      const refused = await store.apply([claim(c!, { instance: 'i' })], { ...renewing, app: other })
+      assert.deepEqual([refused.renewed, refused.results], [true, [{ kind: 'conflict' }]])
+      await bury(store, 'i')
+      for (const changes of [[], [claim(c!, { instance: 'i' })]]) {
+        assert.equal((await store.apply(changes, renewing)).renewed, false, 'not once it is dead')
+      }
+    },
+  )
 
   rule('a fire is claimed before it is due, with a start in the future, if notBefore allows it', async (bench) => {
     const { store, open, now } = bench
@@ -304,7 +307,7 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual((await store.beat(beat('i'))).held.map((run) => run.schedule).sort(), ['b', 'c'])
   })
 
-  rule('a run that ends makes room for one that begins in the same change', async ({ store }) => {
+  rule('a run that ends frees its slot for one that starts in the same change', async ({ store }) => {
     await join(store, 'i')
     const slots = ['job:report']
     const { state, run } = await running(store, 's', { instance: 'i', slots })
@@ -321,7 +324,7 @@ export function claimingRules(rule: Rule): void {
     await applyAll(store, [settlement(after(both), runOf(next)), other])
   })
 
-  rule('a run that ends makes room for the next one of its own fire in the same change', async ({ store }) => {
+  rule('a run that ends frees its slot for the next run of its own fire in the same change', async ({ store }) => {
     await join(store, 'i')
     const slots = ['job:report']
     const { state, run } = await running(store, 's', { instance: 'i', slots })

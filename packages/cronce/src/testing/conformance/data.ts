@@ -102,7 +102,7 @@ export function dataRules(rule: Rule): void {
     }
   })
 
-  rule('what a record says only now and then comes back, and nothing where it says nothing', async ({ store }) => {
+  rule('rare fields of a record are read back, and absent ones stay absent', async ({ store }) => {
     const asked = { author: 'ann', note: null }
     const said: Partial<HistoryRecord>[] = [{}, { asked }, { givenNull: true }, { asked, givenNull: true }]
     const lines = said.map((more, index) =>
@@ -112,7 +112,7 @@ export function dataRules(rule: Rule): void {
     same(await firesOf(store, { order: 'earliest' }), lines.map(viewEndedFire))
   })
 
-  rule('so does what an open fire is listed with only now and then', async ({ store }) => {
+  rule('so are the rare fields of a listed open fire', async ({ store }) => {
     const asked = { author: 'ann', note: null }
     const own = { input: null, policy: {} }
     const said: Partial<OpenFire>[] = [{}, { asked }, { own }, { asked, own }, { tenant: 'acme' }, { tenant: null }]
@@ -130,7 +130,7 @@ export function dataRules(rule: Rule): void {
     ])
   })
 
-  rule('so does what a run says only now and then', async ({ store }) => {
+  rule('so are the rare fields of a run', async ({ store }) => {
     await join(store, 'i')
     const causes = ['caught-up', 'turn', 'room', 'pause', 'asked', 'recovered', undefined] as const
     for (const [index, cause] of causes.entries()) {
@@ -146,7 +146,7 @@ export function dataRules(rule: Rule): void {
     }
   })
 
-  rule('so does the wish that a run should end', async ({ store }) => {
+  rule('so is the request that a run should end', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     const cancelled = cancellation(state, run)
@@ -163,7 +163,7 @@ export function dataRules(rule: Rule): void {
     )
   })
 
-  rule('so does what an open fire says only now and then', async ({ store }) => {
+  rule('so are the rare fields of an open fire', async ({ store }) => {
     const asked = { author: null, note: 'by hand' }
     const giveUp = { at: NOON + DAY_MS, reason: 'retry-too-late' } as const
     const own = { input: { of: 'its own' }, policy: {} }

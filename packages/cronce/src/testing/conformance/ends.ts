@@ -204,7 +204,7 @@ export function endRules(rule: Rule): void {
     assert.deepEqual([followed.items, followed.complete], [[], true], 'it was read before')
   })
 
-  rule('what is refused ends nothing', async ({ store }) => {
+  rule('a refused change ends nothing', async ({ store }) => {
     const state = await create(store, schedule('s'))
     const begun = await position(store)
     const late = withFires(change(state), [skipped('s', NOON)])

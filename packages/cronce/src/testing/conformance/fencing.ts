@@ -36,7 +36,7 @@ const ENDS: readonly (readonly [
 
 export function fencingRules(rule: Rule): void {
   for (const [how, stop] of ENDS) {
-    rule(`a step is not begun once ${how}`, async (bench) => {
+    rule(`a step does not start once ${how}`, async (bench) => {
       const { store } = bench
       await join(store, 'i')
       const { state, run } = await running(store, 's', { instance: 'i' })
@@ -46,7 +46,7 @@ export function fencingRules(rule: Rule): void {
       assert.deepEqual(await store.listSteps(keyOf(run)), [])
     })
 
-    rule(`a run tells nothing once ${how}`, async (bench) => {
+    rule(`a run reports nothing once ${how}`, async (bench) => {
       const { store } = bench
       await join(store, 'i')
       const { state, run } = await running(store, 's', { instance: 'i' })
@@ -77,7 +77,7 @@ export function fencingRules(rule: Rule): void {
       'transactions',
     )
 
-    rule(`a step that was begun in time is ended although ${how}`, async (bench) => {
+    rule(`a step that started in time is ended although ${how}`, async (bench) => {
       const { store } = bench
       await join(store, 'i')
       const { state, run } = await running(store, 's', { instance: 'i' })

@@ -51,7 +51,7 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual((await store.listInstances()).instances, [expected])
   })
 
-  rule('every beat renews, and tells what has changed since', async ({ store, now, pass, eventually }) => {
+  rule('every heartbeat renews, and returns what has changed since', async ({ store, now, pass, eventually }) => {
     await join(store, 'i')
     const first = await instanceOf(store, 'i')
     await pass(2)
@@ -64,13 +64,13 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual([second.running, second.clockOffsetMs, second.state], [9, 50, 'draining'])
   })
 
-  rule('a beat of an id that never joined is refused, and leaves no trace', async ({ store }) => {
+  rule('a heartbeat of an id that never joined is refused, and leaves no trace', async ({ store }) => {
     assert.equal((await store.beat(beat('stranger'))).alive, false)
     assert.deepEqual((await store.listInstances()).instances, [])
   })
 
   rule(
-    'a beat is refused, and changes nothing, unless its number follows the last one on record',
+    'a heartbeat is refused, and changes nothing, unless its number follows the last one on record',
     async ({ store }) => {
       const joined = await store.beat(beat('i', { join: true, sequence: { number: 1, after: 0 } }))
       const next = await store.beat(beat('i', { running: 2, sequence: { number: 2, after: 1 } }))
@@ -106,7 +106,7 @@ export function instanceRules(rule: Rule): void {
   )
 
   rule(
-    'a claim does not count as a beat; a join of any number is accepted, and never takes the count back',
+    'a claim does not count as a heartbeat; a join with any number is accepted, and never lowers the count',
     async (bench) => {
       const { store } = bench
       await store.beat(beat('i', { join: true, sequence: { number: 1, after: 0 } }))
@@ -125,7 +125,7 @@ export function instanceRules(rule: Rule): void {
     assert.equal((await store.listInstances()).instances.length, 1)
   })
 
-  rule('a beat answers all that are live or draining, also those whose lease ran out', async (bench) => {
+  rule('a heartbeat returns all live and draining instances, also those whose lease has expired', async (bench) => {
     const { store } = bench
     await join(store, 'live', 'draining', 'left', 'dead')
     await joinAndExpire(bench, 'expired')
@@ -196,7 +196,7 @@ export function instanceRules(rule: Rule): void {
     },
   )
 
-  rule('a lease that ran out is renewed by a beat, unless a peer was faster', async (bench) => {
+  rule('an expired lease is renewed by a heartbeat, unless a peer was faster', async (bench) => {
     const { store } = bench
     await joinAndExpire(bench, 'i')
     assert.equal((await store.beat(beat('i'))).alive, true)
@@ -204,7 +204,7 @@ export function instanceRules(rule: Rule): void {
   })
 
   rule(
-    "a lease ends by the store's clock, to the millisecond, counted from the last beat",
+    "a lease ends by the store's clock, to the millisecond, counted from the last heartbeat",
     async ({ store, pass }) => {
       const expired = async () => (await instanceOf(store, 'i'))?.expired
       await store.beat(beat('i', { join: true, leaseMs: 1_000 }))
@@ -285,7 +285,7 @@ export function instanceRules(rule: Rule): void {
     )
   })
 
-  rule('the burial of one leaves the others alone', async ({ store }) => {
+  rule('declaring one instance dead leaves the others alone', async ({ store }) => {
     await join(store, 'i', 'j')
     await bury(store, 'i')
     assert.equal((await store.beat(beat('j'))).alive, true)
@@ -308,7 +308,7 @@ export function instanceRules(rule: Rule): void {
     }
   })
 
-  rule('a drain is asked for, seen at the next beat, and taken back', async ({ store }) => {
+  rule('a drain is requested, seen at the next heartbeat, and undone', async ({ store }) => {
     await join(store, 'i', 'j')
     const drains = async () => {
       const { instances } = await store.beat(beat('i'))
@@ -329,7 +329,7 @@ export function instanceRules(rule: Rule): void {
       assert.equal(await store.mark({ kind: 'drain', instance: id, drain: true }), false, id)
   })
 
-  rule('a beat answers the open runs that the instance holds', async ({ store }) => {
+  rule('a heartbeat returns the open runs that the instance holds', async ({ store }) => {
     await join(store, 'i', 'j')
     const a = await running(store, 'a', { instance: 'i', claim: 1 })
     const b = await running(store, 'b', { instance: 'i', claim: 2 })
@@ -383,7 +383,7 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual(held.map(({ token }) => token).sort(), [first.run.token, second.run.token].sort())
   })
 
-  rule('a beat answers the version of the record of its app', async ({ store }) => {
+  rule("a heartbeat returns the version of its app's record", async ({ store }) => {
     const versions = async (): Promise<number[]> => {
       const answers = [await store.beat(beat('i', { app: 'shop' })), await store.beat(beat('j', { app: 'mail' }))]
       return answers.map(({ chores }) => chores.appVersion)
@@ -395,7 +395,7 @@ export function instanceRules(rule: Rule): void {
     assert.deepEqual(await versions(), [2, 0])
   })
 
-  rule('a beat tells which instances are over and still hold open runs', async (bench) => {
+  rule('a heartbeat lists ended instances that still hold open runs', async (bench) => {
     const { store } = bench
     const orphans = async () => [...(await store.beat(beat('i'))).chores.orphans].sort()
     await join(store, 'i', 'dead', 'left', 'idle')

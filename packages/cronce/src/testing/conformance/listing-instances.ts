@@ -18,7 +18,7 @@ async function leave({ store, now, pass, eventually }: Bench, app: string, ...id
 }
 
 export function instanceListRules(rule: Rule): void {
-  rule('a list has all that are not over or hold runs, and of the others the newest', async (bench) => {
+  rule('a list has all live instances and those with open runs, and the newest of the others', async (bench) => {
     const { store, pass, eventually } = bench
     await join(store, 'live', 'draining', 'holding')
     await store.beat(beat('draining', { state: 'draining' }))
@@ -49,7 +49,7 @@ export function instanceListRules(rule: Rule): void {
     assert.deepEqual(await listed(bench, { ids: [many[0]!] }), [many[0]], 'none is gone')
   })
 
-  rule('instances are found by their ids, in whatever state they are', async (bench) => {
+  rule('instances are found by their ids, in any state', async (bench) => {
     const { store } = bench
     await join(store, 'live', 'dead', 'other')
     await bury(store, 'dead')
@@ -57,7 +57,7 @@ export function instanceListRules(rule: Rule): void {
     assert.deepEqual(await listed(bench, { ids: [] }), [])
   })
 
-  rule('of an app, those are listed that live or hold runs, and the newest of its own', async (bench) => {
+  rule('for an app, its live instances, those with open runs and its newest ended ones are listed', async (bench) => {
     const { store } = bench
     await store.beat(beat('shop-live', { join: true, app: 'shop' }))
     await store.beat(beat('shop-holding', { join: true, app: 'shop' }))

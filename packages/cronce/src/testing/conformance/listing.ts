@@ -307,7 +307,7 @@ export function listingRules(rule: Rule): void {
     )
   })
 
-  rule('what is written or deleted while a caller pages makes nothing come twice or be left out', async ({ store }) => {
+  rule('writes and deletions between pages neither repeat nor omit a record', async ({ store }) => {
     const numbers = [2, 3, 4, 1, 5]
     const lines = numbers.map((number, index) => missedRange('s', NOON + index * 10 * HOUR_MS, 2, number))
     const old = lines.map(viewEndedFire)

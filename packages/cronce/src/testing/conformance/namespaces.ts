@@ -31,7 +31,7 @@ export function namespaceRules(rule: Rule): void {
     assert.equal((await other.loadApp('shop')).app, null)
   })
 
-  rule('what is due in a namespace is due in no other', async ({ store, namespace, open, now }) => {
+  rule('a schedule is due in its own namespace only', async ({ store, namespace, open, now }) => {
     const other = await open(`${namespace}-other`)
     const at = await now()
     await applyAll(store, [
@@ -60,7 +60,7 @@ export function namespaceRules(rule: Rule): void {
     assert.equal((await store.loadApp('shop')).app?.tidiedFor, 1)
   })
 
-  rule('an instance lives in one namespace: there it claims, is drained and is buried', async (bench) => {
+  rule('an instance lives in one namespace: there it claims, is drained and is declared dead', async (bench) => {
     const { store, namespace, open } = bench
     const other = await open(`${namespace}-other`)
     await join(store, 'i')

@@ -105,7 +105,7 @@ export function overviewRules(rule: Rule): void {
     assert.deepEqual(await countsOf(store), ['0 missed 4', '5 missed 5'])
   })
 
-  rule('what is refused does not count', async ({ store }) => {
+  rule('a refused change is not counted', async ({ store }) => {
     const before = await create(store, schedule('s'))
     const ended = withFires(change(before), [endedLine('s', NOON, { number: 1, expiresAt: LATER })])
     await applyAll(store, [ended])
@@ -114,7 +114,7 @@ export function overviewRules(rule: Rule): void {
   })
 
   rule(
-    'what is rolled back does not count',
+    'a rolled back change is not counted',
     async ({ store, under }) => {
       const ended = withFires(change(await create(store, schedule('s'))), [
         endedLine('s', NOON, { number: 1, expiresAt: LATER }),

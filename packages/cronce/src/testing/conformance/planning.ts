@@ -36,7 +36,7 @@ function apart(count: number): string[] {
 }
 
 export function planningRules(rule: Rule): void {
-  rule('what was created is loaded as it was written', async ({ store }) => {
+  rule('a created schedule is loaded as it was written', async ({ store }) => {
     const state = schedule('daily')
     await create(store, state)
     const loaded = await loadOne(store, 'daily')
@@ -109,7 +109,7 @@ export function planningRules(rule: Rule): void {
     assert.equal(cut.mineAt, at - 5 * MINUTE_MS, 'the earliest of those that were cut off')
   })
 
-  rule('the longest waiting come first, whatever their jobs, and none of many jobs is passed over', async (bench) => {
+  rule('the longest waiting come first, whatever their jobs, and none of many jobs is left out', async (bench) => {
     const { store, now, open } = bench
     const at = await now()
     const jobs = Array.from({ length: 40 }, (_, number) => `job-${number}`)
@@ -198,7 +198,7 @@ export function planningRules(rule: Rule): void {
     },
   )
 
-  rule("what becomes due soon is answered ahead of its time, in own buckets and not in others'", async (bench) => {
+  rule('schedules that become due soon are returned ahead of time, in own buckets only', async (bench) => {
     const { store, open, now } = bench
     const at = await now()
     const [late, soon, far, stale, other] = apart(5) as [string, string, string, string, string]
@@ -253,7 +253,7 @@ export function planningRules(rule: Rule): void {
     'clock',
   )
 
-  rule('each job has buckets of its own', async ({ store, now }) => {
+  rule('each job has its own buckets', async ({ store, now }) => {
     const at = await now()
     const states = [JOB, 'other'].map((job) => waking(`of ${job}`, at - 1_000, { definition: definition({ job }) }))
     await applyAll(
@@ -281,37 +281,40 @@ export function planningRules(rule: Rule): void {
     assert.deepEqual([ids(due), due.mineAt, due.othersAt], [[], at + 2 * HOUR_MS, at + HOUR_MS])
   })
 
-  rule("what the limit cuts off comes next, own and others', whichever filled it", async ({ store, now }) => {
-    const at = await now()
-    const names = apart(9)
-    const [mine, others, fresh] = [names.slice(0, 4), names.slice(4, 8), names[8]!]
-    const late = (id: string, minutes: number): Change => creation(waking(id, at - minutes * MINUTE_MS))
-    await applyAll(store, [
-      ...mine.slice(0, 3).map((id, index) => late(id, 10 + index)),
-      creation(waking(mine[3]!, at + HOUR_MS)),
-      ...others.map((id, index) => late(id, 50 + index)),
-      creation(waking(fresh, at - 1_000)),
-    ])
-    const answer = async (jobs: DueQuery['jobs'], limit: number): Promise<unknown[]> => {
-      const due = await ask(store, { jobs, limit })
-      return [due.schedules.length, due.mineAt, due.othersAt]
-    }
-    const their = [{ job: JOB, buckets: bucketsOf(...mine) }]
-    assert.deepEqual(await answer(their, 7), [7, at + HOUR_MS, at - 1_000], 'nothing is cut off')
-    assert.deepEqual(await answer(their, 2), [2, at - 12 * MINUTE_MS, at - 51 * MINUTE_MS], "others' fill the limit")
-    assert.deepEqual(await answer(their, 4), [4, at - 12 * MINUTE_MS, at - 1_000], "all of others' are answered")
-    assert.deepEqual(await answer(their, 6), [6, at - 10 * MINUTE_MS, at - 1_000])
-    const our = [{ job: JOB, buckets: bucketsOf(...others, fresh) }]
-    assert.deepEqual(
-      await answer(our, 2),
-      [2, at - 51 * MINUTE_MS, at - 12 * MINUTE_MS],
-      'own schedules fill the limit',
-    )
-    assert.deepEqual(await answer(our, 5), [5, at - 1_000, at - 11 * MINUTE_MS])
-    assert.deepEqual(await answer(our, 7), [7, at - 1_000, at + HOUR_MS])
-  })
+  rule(
+    "schedules cut off by the limit count as the next ones, own and others', whichever filled it",
+    async ({ store, now }) => {
+      const at = await now()
+      const names = apart(9)
+      const [mine, others, fresh] = [names.slice(0, 4), names.slice(4, 8), names[8]!]
+      const late = (id: string, minutes: number): Change => creation(waking(id, at - minutes * MINUTE_MS))
+      await applyAll(store, [
+        ...mine.slice(0, 3).map((id, index) => late(id, 10 + index)),
+        creation(waking(mine[3]!, at + HOUR_MS)),
+        ...others.map((id, index) => late(id, 50 + index)),
+        creation(waking(fresh, at - 1_000)),
+      ])
+      const answer = async (jobs: DueQuery['jobs'], limit: number): Promise<unknown[]> => {
+        const due = await ask(store, { jobs, limit })
+        return [due.schedules.length, due.mineAt, due.othersAt]
+      }
+      const their = [{ job: JOB, buckets: bucketsOf(...mine) }]
+      assert.deepEqual(await answer(their, 7), [7, at + HOUR_MS, at - 1_000], 'nothing is cut off')
+      assert.deepEqual(await answer(their, 2), [2, at - 12 * MINUTE_MS, at - 51 * MINUTE_MS], "others' fill the limit")
+      assert.deepEqual(await answer(their, 4), [4, at - 12 * MINUTE_MS, at - 1_000], "all of others' are answered")
+      assert.deepEqual(await answer(their, 6), [6, at - 10 * MINUTE_MS, at - 1_000])
+      const our = [{ job: JOB, buckets: bucketsOf(...others, fresh) }]
+      assert.deepEqual(
+        await answer(our, 2),
+        [2, at - 51 * MINUTE_MS, at - 12 * MINUTE_MS],
+        'own schedules fill the limit',
+      )
+      assert.deepEqual(await answer(our, 5), [5, at - 1_000, at - 11 * MINUTE_MS])
+      assert.deepEqual(await answer(our, 7), [7, at - 1_000, at + HOUR_MS])
+    },
+  )
 
-  rule('what is answered as due is not waited for', async ({ store, now }) => {
+  rule('a schedule that was returned as due does not count as the next one', async ({ store, now }) => {
     const at = await now()
     await create(store, waking('due', at - 1_000))
     const due = await ask(store)

@@ -73,7 +73,7 @@ export function retentionRules(rule: Rule): void {
     assert.deepEqual(left, [4, 1, 0, 0])
   })
 
-  rule('an open fire is not pruned, whatever the lines of its runs say about when it may go', async (bench) => {
+  rule('an open fire is not pruned, whatever the lines of its runs say about their expiry', async (bench) => {
     const { store, now } = bench
     await join(store, 'i')
     const expiresAt = (await now()) - HOUR_MS
@@ -159,7 +159,7 @@ export function retentionRules(rule: Rule): void {
     'clock',
   )
 
-  rule('a beat tells whether prune would delete something', async ({ store, now }) => {
+  rule('a heartbeat tells whether prune would delete something', async ({ store, now }) => {
     const prunable = async () => (await store.beat(beat('i'))).chores.prunable
     const at = await now()
     await join(store, 'i', 'gone')
@@ -174,7 +174,7 @@ export function retentionRules(rule: Rule): void {
   })
 
   rule(
-    'an instance that prune would forget makes a beat tell so, and one with open runs does not',
+    'an instance that prune would delete is announced by a heartbeat, and one with open runs is not',
     async ({ store, age }) => {
       const prunable = async () => (await store.beat(beat('i'))).chores.prunable
       await join(store, 'i', 'dead')
@@ -192,7 +192,7 @@ export function retentionRules(rule: Rule): void {
     'age',
   )
 
-  rule('a nonce is free again once its record is gone', async ({ store, now }) => {
+  rule('a nonce is free again once its record is deleted', async ({ store, now }) => {
     const manual = { nonce: 'n', kind: 'manual' } as const
     const ended = endedLine('s', NOON, { ...manual, number: 1, expiresAt: (await now()) - 1 })
     const written = withFires(change(await create(store, schedule('s'))), [ended])
@@ -223,7 +223,7 @@ export function retentionRules(rule: Rule): void {
   })
 
   rule(
-    'instances gone for a day are forgotten, and others are not',
+    'instances that ended a day ago are deleted, and others are not',
     async ({ store, age }) => {
       await join(store, 'dead', 'left', 'silent')
       await bury(store, 'dead')

@@ -36,7 +36,7 @@ async function twoRuns(store: Store, between: (first: RunRecord) => Promise<unkn
 }
 
 export function stepRules(rule: Rule): void {
-  rule('a step is begun, ended and found', async ({ store, now }) => {
+  rule('a step is started, ended and found', async ({ store, now }) => {
     await join(store, 'i')
     const { run } = await running(store, 's', { instance: 'i' })
     const at = await now()
@@ -53,7 +53,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(others, [])
   })
 
-  rule('a step that is done is not begun again: its result is answered', async ({ store }) => {
+  rule('a step that is done does not start again: its result is returned', async ({ store }) => {
     const [, second] = await twoRuns(store, async (first) => {
       await begin(store, first)
       await end(store, first, ['paid', null])
@@ -72,7 +72,7 @@ export function stepRules(rule: Rule): void {
     assert.equal((await store.listSteps(keyOf(run)))[0]?.result, 'first')
   })
 
-  rule('a step that its own run begins again is a duplicate, also with rerun', async ({ store }) => {
+  rule('a step that its own run starts again is a duplicate, also with rerun', async ({ store }) => {
     await join(store, 'i')
     const { run } = await running(store, 's', { instance: 'i' })
     await begin(store, run)
@@ -98,13 +98,13 @@ export function stepRules(rule: Rule): void {
     assert.equal((await store.listSteps(keyOf(first)))[0]?.result, 'mine')
   })
 
-  rule('a late end is accepted while no other run has begun the step', async ({ store }) => {
+  rule('a late end is accepted while no other run has started the step', async ({ store }) => {
     const [first, second] = await twoRuns(store, (run) => begin(store, run))
     assert.deepEqual(await end(store, first, 'late but sound'), { kind: 'applied' })
     assert.deepEqual(await begin(store, second, { rerun: true }), { kind: 'done', result: 'late but sound' })
   })
 
-  rule('a step that failed may be begun again, by the same run and by a later one', async ({ store }) => {
+  rule('a failed step may start again, by the same run and by a later one', async ({ store }) => {
     const [first, second] = await twoRuns(store, async (run) => {
       await begin(store, run)
       assert.deepEqual(await end(store, run, 'declined', true), { kind: 'applied' })
@@ -118,7 +118,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual([step?.state, step?.token, step?.endedAt], ['begun', second.token, null])
   })
 
-  rule('what was never begun is not ended, and not resolved', async ({ store }) => {
+  rule('a step that was never started is not ended, and not resolved', async ({ store }) => {
     await join(store, 'i')
     const { run } = await running(store, 's', { instance: 'i' })
     assert.deepEqual(await end(store, run, null), { kind: 'not-found' })
@@ -149,7 +149,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await begin(store, run), { kind: 'done', result: 'paid' })
   })
 
-  rule('a step that failed stays as it is, whatever an operator says, and may be begun again', async ({ store }) => {
+  rule('a failed step stays failed, whatever an operator says, and may start again', async ({ store }) => {
     await join(store, 'i')
     const { run } = await running(store, 's', { instance: 'i' })
     await begin(store, run)
@@ -161,7 +161,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await begin(store, run), { kind: 'applied' })
   })
 
-  rule('steps have names of their own, in a fire of their own', async ({ store }) => {
+  rule('steps are identified by their name and their fire', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     const manual = claim(state, { instance: 'i', nonce: 'n' })
@@ -179,7 +179,7 @@ export function stepRules(rule: Rule): void {
     assert.deepEqual(await store.listSteps({ ...keyOf(run), schedule: 'other' }), [])
   })
 
-  rule('a run begins steps of its own fire only', async ({ store }) => {
+  rule('a run starts steps of its own fire only', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     const other = claim(state, { instance: 'i', dueAt: NOON + 1 })
@@ -191,7 +191,7 @@ export function stepRules(rule: Rule): void {
     }
   })
 
-  rule('of a run and the one that took its place, only that one begins a step', async ({ store, open }) => {
+  rule('of a run and its successor, only the successor starts a step', async ({ store, open }) => {
     await join(store, 'i', 'j')
     const { state, run } = await running(store, 's', { instance: 'i' })
     const ended = settlement(state, run, { how: ending('crashed'), fireEnds: null })
@@ -209,7 +209,7 @@ export function stepRules(rule: Rule): void {
     }
   })
 
-  rule('of one run that begins a step twice at once, one does', async ({ store, open }) => {
+  rule('of two concurrent starts of a step by one run, one succeeds', async ({ store, open }) => {
     await join(store, 'i')
     const { run } = await running(store, 's', { instance: 'i' })
     const other = await open()
@@ -220,7 +220,7 @@ export function stepRules(rule: Rule): void {
     }
   })
 
-  rule('a run of a schedule that was removed begins no step', async ({ store }) => {
+  rule('a run of a removed schedule starts no step', async ({ store }) => {
     await join(store, 'i')
     const { state, run } = await running(store, 's', { instance: 'i' })
     await begin(store, run, { step: 'in time' })

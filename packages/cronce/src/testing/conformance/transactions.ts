@@ -84,7 +84,7 @@ async function raceWithTransaction(
 
 export function transactionRules(rule: Rule): void {
   rule(
-    'a store without transactions says so',
+    'a store without transactions reports it',
     async ({ store }) => {
       await join(store, 'i')
       const { run } = await running(store, 's', { instance: 'i' })
@@ -192,7 +192,7 @@ export function transactionRules(rule: Rule): void {
   )
 
   rule(
-    'the work of a run that is not live is not begun',
+    'the work of a run that is not live does not start',
     async (bench) => {
       const { store } = bench
       await join(store, 'i')

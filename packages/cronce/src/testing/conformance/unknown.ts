@@ -27,20 +27,23 @@ export function unknownRules(rule: Rule): void {
     assert.deepEqual([await loadOne(store, 's'), await firesOf(store)], [before, [fire('s', NOON)]])
   })
 
-  rule('a claim that is sent twice is a conflict the second time, and its number tells whose it is', async (bench) => {
-    const { store } = bench
-    await join(store, 'i')
-    const claimant = { instance: 'i', leaseMs: HOUR_MS }
-    const slots = ['job:report']
-    const sent = claim(await create(store, schedule('s')), { instance: 'i', claim: 7, slots })
-    await applyAll(store, [sent], { claimant })
-    assert.deepEqual(await applyOne(store, sent, { claimant }), { kind: 'conflict' })
-    const loaded = await loadOne(store, 's')
-    assert.deepEqual(loaded, after(sent))
-    assert.equal(loaded?.open[0]?.run?.claim, 7)
-    assert.equal((await runsOf(store)).length, 1)
-    assert.equal((await firesOf(store)).length, 1)
-  })
+  rule(
+    'a claim that is sent twice is a conflict the second time, and its number identifies its sender',
+    async (bench) => {
+      const { store } = bench
+      await join(store, 'i')
+      const claimant = { instance: 'i', leaseMs: HOUR_MS }
+      const slots = ['job:report']
+      const sent = claim(await create(store, schedule('s')), { instance: 'i', claim: 7, slots })
+      await applyAll(store, [sent], { claimant })
+      assert.deepEqual(await applyOne(store, sent, { claimant }), { kind: 'conflict' })
+      const loaded = await loadOne(store, 's')
+      assert.deepEqual(loaded, after(sent))
+      assert.equal(loaded?.open[0]?.run?.claim, 7)
+      assert.equal((await runsOf(store)).length, 1)
+      assert.equal((await firesOf(store)).length, 1)
+    },
+  )
 
   rule('a settlement that is sent twice is a conflict the second time, and changes nothing', async ({ store }) => {
     await join(store, 'i')

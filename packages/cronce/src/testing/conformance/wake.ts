@@ -76,7 +76,7 @@ export function wakeRules(rule: Rule): void {
   )
 
   rule(
-    'watchers are woken by a beat with wake',
+    'watchers are woken by a heartbeat with wake',
     async (bench) => {
       const other = await bench.open()
       await join(other, 'i')

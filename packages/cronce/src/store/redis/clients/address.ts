@@ -51,6 +51,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw invalid('The URL of the Redis has a % that begins nothing.', FORMS)
+    throw invalid('The URL of the Redis has a % that is not part of an escape.', FORMS)
   }
 }
