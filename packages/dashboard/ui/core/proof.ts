@@ -1,4 +1,5 @@
 import { get, part } from './api.ts'
+import { formatDuration } from './format.ts'
 import type { FireView, Items, Page, Run, ScheduleView, StepView, StoreInfo } from './types.ts'
 import type { FireVerdict } from './verdict.ts'
 
@@ -65,7 +66,7 @@ export function momentsOf({ fire, runs, steps }: Pick<Proof, 'fire' | 'runs' | '
   ]
   for (const [index, run] of runs.entries()) moments.push(...momentsOfRun(run, runs[index - 1]))
   for (const { step, begunAt, endedAt, state } of steps) {
-    const took = endedAt === null ? 'its end is not on record' : `${state} after ${Math.max(0, endedAt - begunAt)} ms`
+    const took = endedAt === null ? 'its end is not on record' : `${state} after ${formatDuration(endedAt - begunAt)}`
     moments.push({ at: begunAt, title: `Step ${step}`, detail: took, tone: state === 'failed' ? 'failed' : '' })
   }
   if (fire.endedAt !== null) {

@@ -59,7 +59,7 @@ export function GanttView(props: GanttViewProps) {
     <div class="gantt">
       <ul class="names">
         {gantt.rows.map(({ name, lanes }) => (
-          <li key={name} style={{ height: lanes * SIZE.lane + SIZE.gap }}>
+          <li key={name} style={{ height: `${lanes * SIZE.lane + SIZE.gap}px` }}>
             <a href={by === 'schedule' ? scheduleLink(name) : link(['fleet'])} title={name}>
               {name}
             </a>
@@ -69,11 +69,13 @@ export function GanttView(props: GanttViewProps) {
       <div class="chart">
         <div class="lines" aria-hidden="true">
           {tops.map((top) => (
-            <i key={top} style={{ top }} />
+            <i key={top} style={{ top: `${top}px` }} />
           ))}
         </div>
         <Drawing placed={placed} height={height} />
-        {nowX === null ? null : <i class="now" style={{ left: `${(nowX / SIZE.width) * 100}%`, height }} />}
+        {nowX === null ? null : (
+          <i class="now" style={{ left: `${(nowX / SIZE.width) * 100}%`, height: `${height}px` }} />
+        )}
         <Axis from={from} to={to} />
       </div>
     </div>
@@ -156,7 +158,11 @@ function Axis({ from, to }: { from: number; to: number }) {
     <div class="axis" aria-hidden="true">
       {marks.map((part) => {
         const wall = formatWall(from + (to - from) * part, zone)
-        return <span key={part}>{isLong ? wall.slice(5, 16) : wall.slice(11, 19)}</span>
+        return (
+          <span key={part} style={{ left: `${part * 100}%` }}>
+            {isLong ? wall.slice(5, 16) : wall.slice(11, 16)}
+          </span>
+        )
       })}
     </div>
   )

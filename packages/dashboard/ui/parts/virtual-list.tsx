@@ -38,7 +38,7 @@ export function VirtualList({ count, rowHeight, chosen, label, head, row, onSigh
   return (
     <div class="virtual" ref={own}>
       {head}
-      <div class="all" style={{ height: count * rowHeight }}>
+      <div class="all" style={{ height: `${count * rowHeight}px` }}>
         <ul aria-label={label} style={{ transform: `translateY(${from * rowHeight}px)` }}>
           {Array.from({ length: Math.max(0, to - from) }, (_, index) => row(from + index))}
         </ul>
