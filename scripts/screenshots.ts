@@ -1,4 +1,7 @@
-/** `npm run screenshots`: the pictures of docs/dashboard, of a demo fleet in a real browser. */
+/**
+ * `npm run screenshots`: the pictures of docs/dashboard, of a demo fleet in a real browser. With a folder, all screens are written there, light
+ * and dark, for a desktop and a phone.
+ */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,6 +9,15 @@ import { launchBrowser, type Tab } from '../packages/dashboard/test/browser.ts'
 import { startDemo } from '../packages/dashboard/test/demo-fleet.ts'
 
 const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'dashboard'))
+/** The pictures that the documentation shows. */
+const KEPT = [
+  'overview-light',
+  'schedules-dark',
+  'schedule-light',
+  'fire-light',
+  'timeline-light',
+  'schedules-phone-dark',
+]
 const FIRE = `document.querySelector('td a[href^="#/fires/"]')?.getAttribute('href')`
 /** Long enough for what is loaded late: strips, words. */
 const SETTLE_MS = 1_500
@@ -35,7 +47,8 @@ async function picture(tab: Tab, name: string): Promise<void> {
     await tab.evaluate(`location.hash = ${JSON.stringify(hash)}`)
     await tab.untilText(text)
     await sleep(SETTLE_MS)
-    await tab.screenshot(join(FOLDER, `${screen}-${name}.png`))
+    if (process.argv[2] !== undefined || KEPT.includes(`${screen}-${name}`))
+      await tab.screenshot(join(FOLDER, `${screen}-${name}.png`))
   }
   await tab.goto(`${demo.url}/`)
   await take('overview', '#/', 'Needs attention')

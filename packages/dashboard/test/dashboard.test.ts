@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import type { DashboardOptions } from '@cronce/dashboard'
-import type { Cronce } from 'cronce'
+import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
+import { bearerAccess, serve } from '@cronce/server'
+import { type Cronce, cronce } from 'cronce'
+import { startRedis } from '../../../scripts/servers/index.ts'
 import { type Browser, launchBrowser, type Tab } from './browser.ts'
 import { eventually, type Fleet, startFleet } from './fleet.ts'
 
 const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
+const LOW_CONTRASTS = readFileSync(new URL('low-contrasts.js', import.meta.url), 'utf8')
 const OPERATORS = /Run now|Pause|Resume|Skip next|Backfill|Drain|Cancel|Run it again|Remove/
 
 let browser: Browser
@@ -317,7 +321,6 @@ describe('in a browser', () => {
   })
 
   test('wants a token where the server does, takes it from the address, and forgets it there', async (context) => {
-    const { bearerAccess } = await import('@cronce/server')
     const token = 'a-token-of-enough-characters'
     const fleet = await startFleet(context, declare, { access: bearerAccess({ read: token }) })
     const stranger = await browser.open()
@@ -355,4 +358,75 @@ describe('in a browser', () => {
     assert.equal(tab.requests.filter((one) => one.endsWith('/events')).length, 2)
     await demandCalm(opened)
   })
+
+  test('draws only the rows in sight of 5,000 schedules, and finds the last one', async (context) => {
+    const app = cronce({ store: 'memory:', signals: false, logger: false })
+    const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
+    context.after(async () => {
+      await served.close()
+      await app.stop()
+    })
+    for (let first = 0; first < 5_000; first += 500) {
+      const names = Array.from({ length: 500 }, (_, index) => `job-${String(first + index).padStart(4, '0')}`)
+      await Promise.all(names.map((name) => app.schedules.put(name, { job: 'import', every: '1h' })))
+    }
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${served.url}/#/schedules`)
+    await tab.untilText('5,000 schedules')
+    const rows = (): Promise<number> => tab.evaluate(`document.querySelectorAll('.virtual li').length`)
+    assert.ok((await rows()) < 60, `${await rows()} rows are drawn`)
+    await tab.evaluate(`document.querySelector('.virtual').scrollTop = 1e9`)
+    await tab.untilText('job-4999')
+    assert.ok((await rows()) < 60, `${await rows()} rows are drawn`)
+    await tab.evaluate(`document.querySelector('.filter input').focus()`)
+    await tab.type('4321')
+    await tab.untilText('1 of 5,000 schedules')
+    await demandCalm({ tab, url: served.url })
+  })
+
+  test('survives a store that goes away under an open page', async (context) => {
+    const redis = await startRedis()
+    context.after(() => redis.stop())
+    const app = cronce({ store: redis.url, signals: false, logger: false })
+    const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
+    context.after(async () => {
+      await served.close()
+      await app.stop()
+    })
+    await app.schedules.put('import', { job: 'import', every: '1h' })
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${served.url}/#/schedules`)
+    await tab.untilText('1 schedule')
+    await redis.kill()
+    await visit(tab, '#/schedules/import', 'STORE_')
+    await redis.restart()
+    await tab.until(
+      `(document.querySelector('.notice button')?.click(), document.body.innerText.includes('guarantee'))`,
+    )
+  })
+
+  for (const isDark of [false, true]) {
+    test(`all text has a contrast of 4.5 or more in the ${isDark ? 'dark' : 'light'} theme`, async (context) => {
+      const opened = await open(context, { environment: 'production' })
+      const tab = await browser.open({ isDark })
+      context.after(() => tab.close())
+      await tab.goto(`${opened.url}/`)
+      await tab.untilText('Needs attention')
+      const fire = (await opened.apps[0].fires.list({ schedule: 'flaky' })).items[0]!
+      for (const [hash, text] of [
+        ['#/', 'Needs attention'],
+        ['#/schedules', 'At 02:30'],
+        ['#/schedules/heartbeat', 'guarantee'],
+        [`#/fires/flaky/${fire.dueAt}?nonce=order-7`, 'Verdict'],
+        ['#/fires', 'heartbeat'],
+        ['#/calendar', 'by hour'],
+        ['#/fleet', 'Deployments of shop'],
+      ] as const) {
+        await visit(tab, hash, text)
+        assert.deepEqual(await tab.evaluate(LOW_CONTRASTS), [], hash)
+      }
+    })
+  }
 })

@@ -55,7 +55,7 @@ export async function startDemo(options: DashboardOptions = {}): Promise<Demo> {
   await first.schedules.trigger('digest.daily', { author: 'grace', note: 'Once more for the board' })
   await kit.advance('2s')
   const served = await serveDemo(first, options)
-  const timer = setInterval(() => void kit.advance('1s'), 1_000)
+  const timer = setInterval(() => void kit.advanceTo(Math.max(kit.now(), Date.now())), 1_000)
   return {
     url: served.url,
     apps,

@@ -44,17 +44,15 @@ export async function runDevChild(args: Args, io: Io): Promise<number> {
 }
 
 /** The dashboard, at the usual address if that is free. Its token stays the same when the file changes, so that an open page goes on. */
-function listenForDev(app: Cronce, ready: () => boolean, log: Log, io: Io): Promise<Listener> {
+async function listenForDev(app: Cronce, ready: () => boolean, log: Log, io: Io): Promise<Listener> {
   const { CRONCE_DEV_TOKEN } = io.env
   const protection = protectionFor(DEV_ADDRESS, undefined, { env: { CRONCE_DEV_TOKEN } })
-  return listen(app, {
-    address: DEV_ADDRESS,
-    protection,
-    ready,
-    log,
+  const listener = await listen(app, {
+    ...{ address: DEV_ADDRESS, protection, ready, log, otherwiseAny: true },
     dashboard: { environment: 'dev' },
-    otherwiseAny: true,
   })
+  // The address of the dashboard has it.
+  return { ...listener, token: null }
 }
 
 /**

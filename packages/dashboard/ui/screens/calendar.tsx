@@ -63,7 +63,8 @@ function daysOf({ from, to, hours }: CalendarData, zone: string): readonly Day[]
 function Grid({ data }: { data: CalendarData }) {
   const zone = shownZone(undefined)
   const days = daysOf(data, zone)
-  const most = Math.max(1, ...data.hours.map(({ count }) => count))
+  const counts = data.hours.map(({ count }) => count)
+  const scale = { least: Math.min(...counts), most: Math.max(...counts) }
   return (
     <div class="scroll">
       <table class="calendar">
@@ -78,7 +79,7 @@ function Grid({ data }: { data: CalendarData }) {
           </tr>
         </thead>
         <tbody>
-          {days.map(({ date, counts, isChanged }) => (
+          {days.map(({ date, counts: hours, isChanged }) => (
             <tr key={date}>
               <th scope="row">
                 {date}
@@ -89,7 +90,7 @@ function Grid({ data }: { data: CalendarData }) {
                 ) : null}
               </th>
               {HOURS.map((hour) => (
-                <Cell key={hour} cell={counts.get(hour)} most={most} />
+                <Cell key={hour} cell={hours.get(hour)} scale={scale} />
               ))}
             </tr>
           ))}
@@ -99,9 +100,14 @@ function Grid({ data }: { data: CalendarData }) {
   )
 }
 
-function Cell({ cell, most }: { cell: { at: number; count: number } | undefined; most: number }) {
+interface CellProps {
+  readonly cell: { readonly at: number; readonly count: number } | undefined
+  readonly scale: { readonly least: number; readonly most: number }
+}
+
+function Cell({ cell, scale: { least, most } }: CellProps) {
   if (cell === undefined) return <td class="load" />
-  const level = Math.ceil((Math.log(cell.count + 1) / Math.log(most + 1)) * LEVELS)
+  const level = 1 + Math.round(((cell.count - least) / Math.max(1, most - least)) * (LEVELS - 1))
   const isNow = cell.at <= now.value && now.value < cell.at + DAY_MS / 24
   return (
     <td class={`load level-${level} ${isNow ? 'is-now' : ''}`} title={counted(cell.count, 'fire')}>
