@@ -55,6 +55,9 @@ export function apiUrl(path: string, query: Query = {}): URL {
   return url
 }
 
+/** The operator log says where a change came from. */
+const CLIENT = { 'x-cronce-client': 'dashboard' }
+
 export function headers(): Record<string, string> {
   return token.value === null ? {} : { authorization: `Bearer ${token.value}` }
 }
@@ -67,13 +70,13 @@ export function get<Answer>(path: string, query: Query = {}, signal?: AbortSigna
 export function post<Answer>(path: string, body: object, query: Query = {}): Promise<Answer> {
   return send(apiUrl(path, query), {
     method: 'POST',
-    headers: { ...headers(), 'content-type': 'application/json', 'idempotency-key': newKey() },
+    headers: { ...headers(), ...CLIENT, 'content-type': 'application/json', 'idempotency-key': newKey() },
     body: JSON.stringify(body),
   })
 }
 
 export function remove(path: string, query: Query = {}): Promise<null> {
-  return send(apiUrl(path, query), { method: 'DELETE', headers: headers() })
+  return send(apiUrl(path, query), { method: 'DELETE', headers: { ...headers(), ...CLIENT } })
 }
 
 async function send<Answer>(url: URL, init: RequestInit, signal?: AbortSignal): Promise<Answer> {
