@@ -59,6 +59,19 @@ describe('cronce dashboard', () => {
   })
 })
 
+describe('cronce dashboard --json', () => {
+  test('prints one object with the address', async (context) => {
+    const folder = scratch(context)
+    writeFileSync(join(folder, 'cronce.db'), '')
+    const service = running(['dashboard', '--listen', '127.0.0.1:0', '--json'], { cwd: folder })
+    context.after(() => service.end('SIGKILL'))
+    await service.until(/"url"[\s\S]*\}\n/)
+    const { url, level } = JSON.parse(service.stdout())
+    assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/#token=[0-9a-f]{48}$/)
+    assert.equal(level, 'read')
+  })
+})
+
 describe('cronce start --dashboard', () => {
   test('serves it beside the API, and wants an address', async (context) => {
     const folder = scratch(context)

@@ -5,6 +5,7 @@ import { Interrupted } from '../interrupt.ts'
 import type { Io } from '../io.ts'
 import { findStoreOrDefault, STORE_FLAGS, storeWords } from '../open-store.ts'
 import { atMost } from '../operands.ts'
+import { printJson } from '../output.ts'
 import { redactSecrets } from '../redact.ts'
 import { demandFile } from '../steer/sqlite-file.ts'
 import { sanitize } from '../terminal.ts'
@@ -27,6 +28,7 @@ export const dashboard: Command = {
     listen: { type: 'string', value: 'HOST:PORT', help: 'Where (default 127.0.0.1:7070, or any free port)' },
     operate: { type: 'boolean', help: 'Let the user of the printed address change things' },
     environment: { type: 'string', value: 'LABEL', help: 'A badge in the header, such as production' },
+    json: { type: 'boolean', help: 'Print the address as one JSON object, for programs that open it' },
   },
   run: runDashboard,
 }
@@ -51,7 +53,8 @@ async function runDashboard(args: Args, io: Io): Promise<number> {
     dashboard: { environment: args.text('environment') },
     otherwiseAny: !args.has('listen'),
   })
-  io.out(`The dashboard of ${storeWords(store)} is at ${listener.dashboard}\n`)
+  if (args.has('json')) printJson({ url: listener.dashboard, level: listener.token === null ? null : level }, io)
+  else io.out(`The dashboard of ${storeWords(store)} is at ${listener.dashboard}\n`)
   if (listener.token !== null && level === 'read')
     io.err('It changes nothing. To pause, run or retry: add --operate.\n')
   try {
