@@ -4,7 +4,7 @@ import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
-import { bearerAccess, serve } from '@cronce/server'
+import { bearerAccess, type Handler, serve } from '@cronce/server'
 import { type Cronce, cronce } from 'cronce'
 import { startRedis } from '../../../scripts/servers/index.ts'
 import { type Browser, launchBrowser, type Tab } from './browser.ts'
@@ -359,6 +359,36 @@ describe('in a browser', () => {
     await demandCalm(opened)
   })
 
+  test('has screens for alerts and activity where the server offers them, and only there', async (context) => {
+    const app = cronce({ store: 'memory:', signals: false, logger: false })
+    const dashboard = createDashboard(app, { access: () => 'operate', logger: false })
+    const sent: unknown[] = []
+    const offering = Object.assign(async (request: Request) => offerMore(request, dashboard, sent), dashboard)
+    const [plain, more] = await Promise.all([serve(dashboard, { port: 0 }), serve(offering as Handler, { port: 0 })])
+    context.after(async () => {
+      await Promise.all([plain.close(), more.close()])
+      await app.stop()
+    })
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${plain.url}/`)
+    await tab.untilText('No schedules yet')
+    assert.doesNotMatch(await tab.evaluate(`document.querySelector('nav').innerText`), /Alerts|Activity/)
+    await tab.goto(`${more.url}/`)
+    await tab.untilText('Activity')
+    await visit(tab, '#/activity', 'The provider is away')
+    await visit(tab, '#/alerts', '3 fires in a row failed')
+    await tab.evaluate(
+      `[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Mute').click()`,
+    )
+    await tab.click('dialog button[type=submit]')
+    await tab.untilText('failing is muted')
+    assert.deepEqual(
+      sent.map((one) => (one as { subject: string }).subject),
+      ['failing'],
+    )
+  })
+
   test('draws only the rows in sight of 5,000 schedules, and finds the last one', async (context) => {
     const app = cronce({ store: 'memory:', signals: false, logger: false })
     const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
@@ -430,3 +460,28 @@ describe('in a browser', () => {
     })
   }
 })
+
+const NOW = Date.now()
+const ALERT = {
+  ...{ app: 'shop', rule: 'failing', severity: 'critical', state: 'firing', firstAt: NOW, lastAt: NOW, count: 1 },
+  subjects: [{ name: 'report', text: '3 fires in a row failed', sinceAt: NOW }],
+}
+const LINE = {
+  ...{ id: '1', at: NOW, action: 'pause', origin: 'cli', author: 'ada', note: 'The provider is away', expiresAt: NOW },
+  ...{ subject: { type: 'schedule', name: 'report' }, changed: {} },
+}
+
+/** A server with a watchdog and an operator log, as far as the page asks about them. */
+async function offerMore(request: Request, dashboard: Handler, sent: unknown[]): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  if (pathname === '/api/v1/alerts') return Response.json({ items: [ALERT] })
+  if (pathname === '/api/v1/activity') return Response.json({ items: [LINE], next: null })
+  if (pathname === '/api/v1/alerts/mute') {
+    sent.push(await request.json())
+    return Response.json({ items: [] })
+  }
+  const response = await dashboard(request)
+  if (pathname !== '/api/v1/access') return response
+  const { operations, ...access } = (await response.json()) as { operations: string[] }
+  return Response.json({ ...access, operations: [...operations, 'listAlerts', 'muteAlerts', 'listActivity'] })
+}

@@ -11,6 +11,8 @@ import { OutcomeBadge } from './outcome.tsx'
 import { When } from './when.tsx'
 
 const PAGE = 50
+/** A page that stays open for days must not remember every fire. */
+const FRESH_MOST = 999
 
 interface FiresTableProps {
   /** Of `GET /fires`. */
@@ -29,7 +31,7 @@ export function FiresTable({ query, tz, hasSchedule = false, emptyTitle }: Fires
   const loaded = useLoad(`${key} ${pages}`, (signal) => readPages(query, pages, signal))
   useLive((event) => {
     const name = newFire(event, schedule)
-    if (name !== null) setFresh((old) => new Set([...old, name]))
+    if (name !== null) setFresh((old) => (old.size < FRESH_MOST ? new Set([...old, name]) : old))
   })
   const reload = (): void => {
     setFresh(new Set())
@@ -39,7 +41,8 @@ export function FiresTable({ query, tz, hasSchedule = false, emptyTitle }: Fires
     <>
       {fresh.size === 0 ? null : (
         <button type="button" class="pill" onClick={reload}>
-          {fresh.size} new
+          {fresh.size}
+          {fresh.size === FRESH_MOST ? '+' : ''} new
         </button>
       )}
       <Show from={loaded}>
