@@ -30,12 +30,13 @@ const CLOCK_ERROR_MS = 1_000
 /** How long after its time something may be written. */
 const SETTLE_MS = 10_000
 
+/** What the checker judges of one fire, by the properties that it reports. */
 const CHECKS: readonly (readonly [text: string, properties: readonly string[]])[] = [
   ['Its due time is one of the rule, recomputed by a second cron engine', ['C1', 'C4']],
   ['One record stands for it, with one outcome and a reason that fits', ['C10']],
-  ['Attempts follow one another, and no two were active at once', ['C2', 'C5', 'C7']],
-  ['Fencing tokens rise with every attempt, and no end is written twice', ['C8', 'C14']],
-  ['What the fire says is what its runs say', ['C3', 'C9', 'C11']],
+  ['Attempts follow one another: none before it was due, none beside another or after a success', ['C2', 'C5']],
+  ['Fencing tokens rise with every claim', ['C14']],
+  ['What the fire says is what its runs say', ['C9']],
 ]
 
 export function judgeFire({ readAt, schedule, fire, runs }: Subject): FireVerdict {
@@ -55,10 +56,14 @@ export function judgeFire({ readAt, schedule, fire, runs }: Subject): FireVerdic
   )
   const isOfRule = verdict.counts.expected > 0
   const hasNoRule = fire.kind === 'manual' || fire.nonce !== ''
-  const checks = CHECKS.slice(isOfRule ? 0 : 1).map(([text, properties]) => ({
-    text,
-    faults: verdict.violations.filter(({ property }) => properties.includes(property)).map(({ message }) => message),
-  }))
+  const faultsOf = (isMeant: (property: string) => boolean): readonly string[] =>
+    verdict.violations.filter(({ property }) => isMeant(property)).map(({ message }) => message)
+  const applicable = CHECKS.slice(isOfRule ? 0 : 1)
+  const others = faultsOf((property) => !applicable.some(([, properties]) => properties.includes(property)))
+  const checks = [
+    ...applicable.map(([text, properties]) => ({ text, faults: faultsOf((one) => properties.includes(one)) })),
+    ...(others.length === 0 ? [] : [{ text: 'Other rules of the checker', faults: others }]),
+  ]
   const unknown = [
     ...(isOfRule || hasNoRule
       ? []
