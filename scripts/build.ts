@@ -8,6 +8,7 @@ import { registerHooks } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type BuildOptions, type Plugin as BundlerPlugin, build } from 'esbuild'
 import { type Plugin, rollup } from 'rollup'
+import { userInterface } from './build-ui.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -80,14 +81,17 @@ const together: BundlerPlugin = {
 }
 
 execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-b'], { cwd: ROOT, stdio: 'inherit' })
-for (const folder of globSync(join(ROOT, 'packages', '*'))) await buildPackage(folder)
+// In the order of their names: the user interface of the dashboard contains parts of packages that come before it.
+for (const folder of globSync(join(ROOT, 'packages', '*')).sort()) {
+  if (existsSync(join(folder, 'src'))) await buildPackage(folder)
+}
 
 async function buildPackage(folder: string): Promise<void> {
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
   const entries = entriesOf(folder)
   const sources = globSync(join(folder, 'src', `{main,app/${NODE_CHECK},${entries.join()}}.ts`))
   // Entries share what they have in common, so that a class is the same class in all of them.
-  await bundle(folder, sources, { splitting: true, plugins: [together] })
+  await bundle(folder, sources, { splitting: true, plugins: [together, userInterface(folder)] })
   // Started by path, in a thread or process of its own: one file loads fastest, and shares nothing.
   await bundle(folder, globSync(join(folder, 'src', '**', '*-main.ts')), { splitting: false })
   for (const entry of entries) {

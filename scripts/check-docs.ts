@@ -29,6 +29,7 @@ const DOCS = [
   'packages/cli/README.md',
   'packages/checker/README.md',
   'packages/conformance/README.md',
+  'packages/dashboard/README.md',
   'packages/server/README.md',
   'CONTRIBUTING.md',
   ...list('docs', '.md'),

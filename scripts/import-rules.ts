@@ -47,6 +47,12 @@ const PURE_BANS: readonly Ban[] = [
 
 const PURE: Rule = { about: 'wait, read a clock, use randomness or the zone of the host', bans: PURE_BANS }
 
+/** Names, notes and logs are what anybody wrote. */
+const MARKUP: Ban = {
+  pattern: /\bdangerouslySetInnerHTML\b|\.(inner|outer)HTML\b|\binsertAdjacentHTML\b|\bdocument\.write\b/,
+  reason: 'text stays text',
+}
+
 /** A contract speaks of promises, and makes none itself. */
 const PURE_BUT_PROMISES: Rule = {
   about: 'read a clock, set a timer, use randomness or the zone of the host',
@@ -582,6 +588,14 @@ export const ROOMS: readonly Room[] = [
     never: null,
   },
   {
+    name: 'dashboard',
+    holds: 'the page and the HTTP API as one handler; what the page shows comes from the API alone',
+    path: 'packages/dashboard/src/',
+    doors: [],
+    packages: [NODE, '@cronce/server', 'cronce'],
+    never: null,
+  },
+  {
     name: 'cli/load-module',
     holds: "the user's own files, which only the running program knows by name",
     path: 'packages/cli/src/load-module.ts',
@@ -594,8 +608,19 @@ export const ROOMS: readonly Room[] = [
     holds: 'the command `cronce`',
     path: 'packages/cli/src/',
     doors: ['cli/load-module'],
-    packages: [NODE, 'cronce', 'cronce/*', '@cronce/checker', '@cronce/server', 'cronstrue', 'yaml'],
+    packages: [
+      ...[NODE, 'cronce', 'cronce/*', '@cronce/checker', '@cronce/dashboard', '@cronce/server'],
+      ...['cronstrue', 'yaml'],
+    ],
     never: null,
+  },
+  {
+    name: 'dashboard/ui',
+    holds: 'the page of the dashboard, in browsers: it knows the HTTP API, and the words of the command line',
+    path: 'packages/dashboard/ui/',
+    doors: ['cli'],
+    packages: ['@cronce/checker', '@preact/signals', 'cronce', 'preact', 'preact/hooks'],
+    never: { about: 'write markup from text', bans: [MARKUP] },
   },
 ]
 
@@ -676,7 +701,8 @@ function findClosedDoors(file: string, room: Room, imports: readonly string[], r
         messages.push(`${room.name} must not import ${path}`)
       continue
     }
-    if (!path.endsWith('.ts')) messages.push(`${path} must name the file, with .ts`)
+    if (path.endsWith('.css')) continue
+    if (!/\.tsx?$/.test(path)) messages.push(`${path} must name the file, with .ts`)
     const target = roomOf(resolvePath(file, path), rooms)
     if (target === undefined) messages.push(`${path} leads out of all rooms`)
     else if (target !== room && !room.doors.includes(target.name)) {

@@ -1,8 +1,10 @@
 /**
  * `npm run demo`: three processes on one SQLite file. One is killed in the middle of a run, one is paused beyond its lease;
- * in the end two witnesses are compared with what had to be. `--seconds N` for how long, `--quiet` for the result alone.
+ * in the end two witnesses are compared with what had to be. `--seconds N` for how long, `--quiet` for the result alone, `--dashboard` to
+ * watch it in a browser, also after its end.
  */
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,6 +13,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { createDashboard } from '@cronce/dashboard'
+import { loopbackAccess, serve } from '@cronce/server'
 import { connect } from 'cronce'
 import { sqlite } from 'cronce/sqlite'
 import { createPayments, gather, isSettled } from './evidence.ts'
@@ -29,7 +33,7 @@ const PATIENCE_MS = 90_000
 /** Until this instant everything is new; what was due before is not looked at. */
 const HEAD_START_MS = 300
 
-const { seconds, isQuiet } = readArguments()
+const { seconds, isQuiet, hasDashboard } = readArguments()
 // The default is 15 seconds; shorter, so that a pause beyond the lease fits into the demo.
 const leaseMs = seconds >= 15 ? 3_000 : 1_500
 const screen = createScreen(isQuiet)
@@ -39,6 +43,8 @@ const fleet = createFleet(folder, { file, leaseMs }, (message, place) => story.t
 clearWhenEnded()
 createPayments(file)
 const client = await connect<DatabaseSync>({ store: sqlite(file), logger: false })
+const dashboard = hasDashboard ? await serveDashboard() : null
+if (dashboard !== null) screen.print(`Watch it in a browser: ${dashboard}/\n`)
 
 if (!screen.isLive && !isQuiet) screen.print('cronce: every fire runs once. Three processes, one SQLite file.\n')
 const events: Told[] = []
@@ -63,7 +69,7 @@ const times = { killAt: startAt + seconds * 150, pauseAt: startAt + seconds * 40
 const playing = story.play({ ...times, restartAfterMs: seconds * 60, leaseMs }, stop.signal)
 playing.catch(() => {})
 await watch(
-  () => `${elapsed().toFixed(1)} s of ${seconds}`,
+  () => `${elapsed().toFixed(1)} s of ${seconds}${dashboard === null ? '' : `  ${dashboard}/`}`,
   () => elapsed() >= seconds && story.isDone(),
 )
 const endAt = Date.now()
@@ -76,11 +82,21 @@ await watch(
 await fleet.leave()
 evidence = await gather({ folder, file, client, startAt }, endAt, true)
 const { problems, code } = verdict(audit(evidence), story.isDone())
-await client.close()
+if (dashboard === null) await client.close()
 const verified = verify(file)
 show(problems)
 if (!isQuiet) screen.print(`\n ${screen.style('bold', '$ cronce fires --verify')}\n${verified.said}`)
+if (dashboard !== null) {
+  screen.print(`\n The dashboard stays at ${dashboard}/ until you press Ctrl-C.`)
+  await once(process, 'SIGINT')
+}
 process.exit(code === 0 ? verified.status : code)
+
+/** Open to the programs of this machine alone. */
+async function serveDashboard(): Promise<string> {
+  const handler = createDashboard(client, { access: loopbackAccess('operate'), environment: 'demo' })
+  return (await serve(handler, { port: 0 })).url
+}
 
 /** What an operator would type: a third judge, of the records alone. */
 function verify(demoFile: string): { readonly status: number; readonly said: string } {
@@ -148,13 +164,18 @@ function clearWhenEnded(): void {
   process.on('SIGTERM', () => process.exit(143))
 }
 
-function readArguments(): { seconds: number; isQuiet: boolean } {
+function readArguments(): { seconds: number; isQuiet: boolean; hasDashboard: boolean } {
   try {
     const { values } = parseArgs({
-      options: { seconds: { type: 'string', default: '20' }, quiet: { type: 'boolean', default: false } },
+      options: {
+        seconds: { type: 'string', default: '20' },
+        quiet: { type: 'boolean', default: false },
+        dashboard: { type: 'boolean', default: false },
+      },
     })
     const wanted = Number(values.seconds)
-    if (Number.isFinite(wanted) && wanted >= 5 && wanted <= 3_600) return { seconds: wanted, isQuiet: values.quiet }
+    const isValid = Number.isFinite(wanted) && wanted >= 5 && wanted <= 3_600
+    if (isValid) return { seconds: wanted, isQuiet: values.quiet, hasDashboard: values.dashboard }
     console.error('--seconds takes a number from 5 to 3600.')
   } catch (error) {
     console.error((error as Error).message)

@@ -19,6 +19,7 @@ const ENTRIES = [
     'testing',
   ].map((entry) => `packages/cronce/src/${entry}.ts`),
   'packages/conformance/src/index.ts',
+  'packages/dashboard/src/index.ts',
   'packages/server/src/index.ts',
 ]
 

@@ -41,6 +41,7 @@ export function setBase(request: Request, base: string): void {
   bases.set(request, base)
 }
 
+/** Where the host has mounted the handler, if it says so: what is before the handler's own paths. */
 export function baseOf(request: Request): string | undefined {
   return bases.get(request)
 }

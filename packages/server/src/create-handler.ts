@@ -17,7 +17,7 @@ import { readBody } from './read-body.ts'
 import { readFields, readParameters } from './read-fields.ts'
 import { readParts, readQuery } from './read-path.ts'
 import { ROUTES } from './routes/all.ts'
-import type { Call, Route } from './routes/route.ts'
+import type { Asker, Call, Route } from './routes/route.ts'
 import { shared } from './shared.ts'
 import type { Source } from './source.ts'
 
@@ -89,8 +89,9 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
       const base = full.endsWith(path) ? full.slice(0, full.length - path.length) : ''
       if (route.access === 'open') return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
       return work.take(async () => {
-        const { author, principal } = await demandAccess(route, request, options)
-        return run(route, { ...around, ...NOTHING_GIVEN, request, base, principal }, path, answers, author)
+        const asker = await demandAccess(route, request, options)
+        const call = { ...around, ...NOTHING_GIVEN, request, base, asker, principal: asker.principal }
+        return run(route, call, path, answers)
       })
     })
   }
@@ -107,9 +108,10 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
   return async (request) => hono.fetch(request)
 }
 
-const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null, principal: '' } as const
+const UNKNOWN: Asker = { level: 'none', author: undefined, principal: '' }
+const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null, principal: '', asker: UNKNOWN } as const
 
-async function run(route: Route, call: Call, path: string, answers: KeptAnswers, author?: string): Promise<Response> {
+async function run(route: Route, call: Call, path: string, answers: KeptAnswers): Promise<Response> {
   const { request, options } = call
   const parts = readParts(route.path, path)
   // A probe answers whatever a prober appends; a route with a proof of its own also judges what it is given.
@@ -118,7 +120,7 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers,
   const query = readParameters(route, readQuery(request.url))
   if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
   const { text, fields } = await readBody(request, options.bodyLimit)
-  const body = withAuthor(route, readFields(route, fields), author)
+  const body = withAuthor(route, readFields(route, fields), call.asker.author)
   const key = route.method === 'POST' ? readKey(request) : null
   const full = { ...call, parts, query, body, key }
   if (key === null || route.idempotency === 'durable') return send(await route.handle(full))
@@ -142,14 +144,9 @@ function withAuthor({ body = {} }: Route, fields: Call['body'], author: string |
   return author === undefined || !Object.hasOwn(body, 'author') ? fields : { ...fields, author }
 }
 
-interface Asker {
-  readonly author: string | undefined
-  readonly principal: string
-}
-
 /** Throws, or says who asks as far as that is known. */
 async function demandAccess(route: Route, request: Request, options: ResolvedOptions): Promise<Asker> {
-  if (route.access === 'own') return { author: undefined, principal: '' }
+  if (route.access === 'own') return UNKNOWN
   if (options.access === null) {
     const hint = 'Give createHandler an access function, such as bearerAccess({ operate: token }).'
     throw refuse('ACCESS_CLOSED', 'This API is closed: it has no access function.', hint)
@@ -167,7 +164,7 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
     throw refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
   }
   demandOwnOrigin(request, options.allowedOrigins, route.type === 'text/event-stream')
-  return { author, principal: principal ?? (author === undefined ? '' : `author ${author}`) }
+  return { level, author, principal: principal ?? (author === undefined ? '' : `author ${author}`) }
 }
 
 /** Requests at a time; more are refused. */

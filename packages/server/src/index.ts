@@ -9,6 +9,7 @@ export {
   isLoopback,
   loopbackAccess,
 } from './access.ts'
+export { baseOf } from './base-path.ts'
 export { createHandler, type Handler } from './create-handler.ts'
 export { fastifyPlugin } from './node/fastify.ts'
 export { koaMiddleware } from './node/koa.ts'

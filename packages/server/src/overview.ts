@@ -2,6 +2,7 @@ import { type FireView, type InstanceView, OUTCOMES, type RunView, type Schedule
 import { isExclusive, needsInstance } from 'cronce/internal'
 import { collect } from './collect.ts'
 import { forecast } from './forecast.ts'
+import { quantile } from './quantile.ts'
 import type { Source } from './source.ts'
 import { Steps } from './steps.ts'
 
@@ -13,6 +14,7 @@ const BOUNDS = {
   runs: { pages: 5, limit: 200 },
 } as const
 const NEXT = 10
+const SLOT_MS = 1_800_000
 const ATTENTION = 50
 const FAILING = 3
 /** A due time that passed this long ago and was not planned is overdue. */
@@ -42,6 +44,7 @@ export async function overviewOf(source: Source) {
     from,
     schedules: { ...countBy(schedules.items, SCHEDULE_STATES), cut: schedules.cut },
     fires: { ...countFires(fires.items), cut: fires.cut },
+    slots: slotsOf(fires.items, from, store.now),
     runs: { ...figuresOf(runs.items), cut: runs.cut },
     instances: {
       ...countBy(instances, ['live', 'draining', 'silent']),
@@ -71,6 +74,14 @@ function countFires(fires: readonly FireView[]): Record<string, number> {
   return counts
 }
 
+/** The same by half hour, the earliest first. */
+function slotsOf(fires: readonly FireView[], from: number, now: number) {
+  const first = Math.floor(from / SLOT_MS)
+  const slots: FireView[][] = Array.from({ length: Math.floor(now / SLOT_MS) - first + 1 }, () => [])
+  for (const fire of fires) slots[Math.floor(fire.dueAt / SLOT_MS) - first]?.push(fire)
+  return slots.map((some, index) => ({ at: (first + index) * SLOT_MS, ...countFires(some) }))
+}
+
 function figuresOf(runs: readonly RunView[]) {
   const durations = runs.flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))
   return {
@@ -82,11 +93,6 @@ function figuresOf(runs: readonly RunView[]) {
     durationP50Ms: quantile(durations, 0.5),
     durationP95Ms: quantile(durations, 0.95),
   }
-}
-
-function quantile(values: readonly number[], part: number): number | null {
-  const sorted = [...values].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null
 }
 
 function placeText(on: ScheduleView['on']): string {

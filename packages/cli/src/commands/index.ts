@@ -27,6 +27,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./exec.ts')).exec,
   },
   {
+    name: 'dashboard',
+    group: 'see',
+    summary: 'Serve the dashboard of a store on this machine',
+    load: async () => (await import('./dashboard.ts')).dashboard,
+  },
+  {
     name: 'list',
     group: 'see',
     summary: 'List schedules: when each is due next and how its latest fires ended',

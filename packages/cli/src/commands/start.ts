@@ -7,6 +7,7 @@ import { detailLines } from '../service/jobs-error.ts'
 import { createLog, LOG_FLAGS, type Log, logOptions } from '../service/log.ts'
 import { runService, type ServiceParts } from '../service/run-service.ts'
 import { readService, SERVICE_FLAGS, type ServiceSettings } from '../service/settings.ts'
+import { UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
 export const start: Command = {
@@ -15,6 +16,7 @@ export const start: Command = {
     ['cronce start jobs.ts', 'run the jobs of a file, on CRONCE_STORE'],
     ['cronce start --store postgres://me@db/app', 'run the jobs of the configuration on this store'],
     ['cronce start jobs.ts --listen 127.0.0.1:7070', 'with the HTTP API: /readyz, /metrics, /api/v1'],
+    ['cronce start jobs.ts --listen 127.0.0.1:7070 --dashboard', 'and the dashboard'],
   ],
   about: [
     'Start any number of instances on any number of machines: every fire runs on one of them. FILE is TypeScript, JavaScript or JSON;',
@@ -29,6 +31,8 @@ export const start: Command = {
       value: 'HOST:PORT',
       help: 'Serve the HTTP API on this address (default: CRONCE_LISTEN; without both, no API)',
     },
+    dashboard: { type: 'boolean', help: 'Serve the dashboard beside the HTTP API' },
+    environment: { type: 'string', value: 'LABEL', help: 'The badge of the dashboard, such as production' },
     'fail-fast': { type: 'boolean', help: 'Exit if the store is not reachable at start, instead of waiting for it' },
     ...LOG_FLAGS,
   },
@@ -68,9 +72,13 @@ async function openApi(
 ): Promise<Pick<ServiceParts, 'listen'>> {
   const { CRONCE_LISTEN } = io.env
   const where = args.text('listen') ?? (CRONCE_LISTEN || config.listen)
-  if (where === undefined) return {}
+  if (where === undefined) {
+    if (!args.has('dashboard')) return {}
+    throw new UsageError('--dashboard needs an address.', 'Add --listen 127.0.0.1:7070, or set CRONCE_LISTEN.')
+  }
   const { listen, protectionFor, readAddress } = await import('../service/listen.ts')
   const address = readAddress(String(where))
   const protection = protectionFor(address, config.access, io)
-  return { listen: (app, ready) => listen(app, { address, protection, ready, log }) }
+  const dashboard = args.has('dashboard') ? { environment: args.text('environment') } : null
+  return { listen: (app, ready) => listen(app, { address, protection, ready, log, dashboard }) }
 }

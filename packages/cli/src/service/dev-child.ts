@@ -3,6 +3,7 @@ import type { Args } from '../args.ts'
 import type { Io } from '../io.ts'
 import type { FromChild, ToChild } from './dev-messages.ts'
 import { endProcessSoon } from './end-process.ts'
+import { type Listener, listen, protectionFor } from './listen.ts'
 import { createLog, type Log, logOptions } from './log.ts'
 import { runService } from './run-service.ts'
 import { readService, type ServiceSettings } from './settings.ts'
@@ -11,6 +12,7 @@ import { watchLoads } from './watch-loads.ts'
 /** How many keys there are. */
 const MOST_SCHEDULES = 20
 const DRAIN = '2s'
+const DEV_ADDRESS = { host: '127.0.0.1', port: 7070 } as const
 
 /** The process that runs the jobs for `dev`. It ends when its parent does, however that ends. */
 export async function runDevChild(args: Args, io: Io): Promise<number> {
@@ -28,6 +30,7 @@ export async function runDevChild(args: Args, io: Io): Promise<number> {
       log,
       signal: AbortSignal.any([io.signal, orphaned.signal]),
       failFast: false,
+      listen: (app, ready) => listenForDev(app, ready, log, io),
       onStarted: (app) => {
         process.on('message', (message: ToChild) => void fire(app, message.schedule, log))
         void tellStarted(app, settings, tell)
@@ -38,6 +41,18 @@ export async function runDevChild(args: Args, io: Io): Promise<number> {
     if (process.connected) process.disconnect()
     endProcessSoon()
   }
+}
+
+/** The dashboard, at the usual address if that is free. Its token stays the same when the file changes, so that an open page goes on. */
+async function listenForDev(app: Cronce, ready: () => boolean, log: Log, io: Io): Promise<Listener> {
+  const { CRONCE_DEV_TOKEN } = io.env
+  const protection = protectionFor(DEV_ADDRESS, undefined, { env: { CRONCE_DEV_TOKEN } })
+  const listener = await listen(app, {
+    ...{ address: DEV_ADDRESS, protection, ready, log, otherwiseAny: true },
+    dashboard: { environment: 'dev' },
+  })
+  // The address of the dashboard has it.
+  return { ...listener, token: null }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Io } from '../io.ts'
@@ -34,6 +35,8 @@ export function devSession(parts: DevParts): DevSession {
 class ChildSession implements DevSession {
   readonly #parts: DevParts
   readonly #watching: FileWatch
+  /** Opens the dashboard of every process that is started. */
+  readonly #token = randomBytes(24).toString('hex')
   #child: ChildProcess | null = null
   #isClosed = false
   #isRestartWanted = true
@@ -83,7 +86,7 @@ class ChildSession implements DevSession {
       // The terminal must not signal the child: this process decides when to end it.
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { ...process.env, CRONCE_DEV_CHILD: String(process.pid) },
+      env: { ...process.env, CRONCE_DEV_CHILD: String(process.pid), CRONCE_DEV_TOKEN: this.#token },
     })
     this.#child = started
     this.#watching.widen(false)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Access, bearerAccess, createHandler, isLoopback, serve } from '@cronce/server'
+import { type Access, bearerAccess, createHandler, type Handler, isLoopback, type Source, serve } from '@cronce/server'
 import type { Cronce } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Io } from '../io.ts'
@@ -15,6 +15,8 @@ export interface Listener {
   readonly url: string
   /** What was made for this start, where no token was configured. */
   readonly token: string | null
+  /** Where the dashboard is, with the token that opens it; `null`: it is not served. */
+  readonly dashboard: string | null
   close(): Promise<void>
 }
 
@@ -34,11 +36,22 @@ export interface Protection {
   readonly token: string | null
 }
 
+/** How to present the dashboard. */
+export interface DashboardSettings {
+  /** The badge in its header. */
+  readonly environment?: string | undefined
+}
+
 /**
  * Who may use the API: programs with a token. On loopback one is made if none is configured, since a proxy or a port-forward makes a
  * loopback address reachable from elsewhere.
  */
-export function protectionFor({ host }: Address, configured: unknown, { env }: Io): Protection {
+export function protectionFor(
+  { host }: Address,
+  configured: unknown,
+  { env }: Pick<Io, 'env'>,
+  level: 'read' | 'operate' = 'operate',
+): Protection {
   if (typeof configured === 'function') return { access: configured as Access, token: null }
   if (configured !== undefined) {
     throw new CronceError('CONFIG_INVALID', 'The option access of the configuration is not a function.', {
@@ -51,8 +64,9 @@ export function protectionFor({ host }: Address, configured: unknown, { env }: I
     return { access: bearerAccess(tokens), token: null }
   }
   if (isLoopback(host.includes(':') ? `[${host}]` : host)) {
-    const token = randomBytes(TOKEN_BYTES).toString('hex')
-    return { access: bearerAccess({ operate: token }), token }
+    const { CRONCE_DEV_TOKEN: ofDev } = env
+    const token = ofDev || newToken()
+    return { access: bearerAccess({ [level]: token }), token }
   }
   throw new CronceError(
     'LISTEN_UNPROTECTED',
@@ -65,21 +79,45 @@ export function protectionFor({ host }: Address, configured: unknown, { env }: I
 
 const TOKEN_BYTES = 24
 
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('hex')
+}
+
 export interface ListenOptions {
   readonly address: Address
   readonly protection: Protection
   /** Whether this instance takes runs: until then, and while it drains, `/readyz` says no. */
   readonly ready: () => boolean
-  readonly log: Log
+  readonly log: Pick<Log, 'tell'>
+  /** `null`: the API alone. */
+  readonly dashboard: DashboardSettings | null
+  /** Take any free port if this one is taken. @default false */
+  readonly otherwiseAny?: boolean | undefined
 }
 
-export async function listen(app: Cronce, { address, protection, ready, log }: ListenOptions): Promise<Listener> {
-  const { access, token } = protection
-  const handler = createHandler(app, {
-    access,
-    ready,
-    logger: { error: (message: string) => log.tell('error', message) },
-  })
-  const { url, close } = await serve(handler, address)
-  return { url, token, close }
+export async function listen(app: Cronce, options: ListenOptions): Promise<Listener> {
+  const { token } = options.protection
+  const handler = await makeHandler(app, options)
+  const { url, close } = await serveAt(handler, options)
+  // What is behind the # stays in the browser: no server and no log sees it.
+  const dashboard = `${url}/${token === null ? '' : `#token=${token}`}`
+  return { url, token, dashboard: options.dashboard === null ? null : dashboard, close }
+}
+
+async function makeHandler(source: Source, { protection, ready, log, dashboard }: ListenOptions): Promise<Handler> {
+  const logger = { error: (message: string) => log.tell('error', message) }
+  const options = { access: protection.access, ready, logger }
+  if (dashboard === null) return createHandler(source, options)
+  const { createDashboard } = await import('@cronce/dashboard')
+  return createDashboard(source, { ...options, environment: dashboard.environment })
+}
+
+async function serveAt(handler: Handler, { address, otherwiseAny = false }: ListenOptions): ReturnType<typeof serve> {
+  try {
+    return await serve(handler, address)
+  } catch (error) {
+    const isTaken = error instanceof CronceError && error.code === 'ADDRESS_IN_USE'
+    if (!isTaken || !otherwiseAny) throw error
+    return serve(handler, { ...address, port: 0 })
+  }
 }

@@ -38,10 +38,11 @@ export async function runService(parts: ServiceParts): Promise<number> {
   let state: ServiceState = 'starting'
   const listener = await parts.listen?.(app, () => state === 'running')
   if (listener !== undefined) {
-    const { url, token } = listener
+    const { url, token, dashboard } = listener
     log.tell('info', `The HTTP API is at ${url}`, { url })
     if (token !== null)
       log.tell('info', `Its token until it stops (CRONCE_OPERATE_TOKEN sets one): ${token}`, { token })
+    if (dashboard !== null) log.tell('info', `The dashboard is at ${dashboard}`, { dashboard })
   }
   try {
     if (await startWhenPossible(app, parts)) {

@@ -23,6 +23,8 @@ const REASON = choice(...Object.values(REASONS).flat())
 const KIND = choice('scheduled', 'backfill', 'manual')
 const MISSED = choice('skip', 'latest', 'all')
 
+const FIRE_COUNTS = { open: INTEGER, ...Object.fromEntries(OUTCOMES.map((outcome) => [outcome, INTEGER])) }
+
 /** Everything that the API sends, by name. The types of the client say the same, and the tests hold every answer against these. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...DEFINITION_SCHEMAS,
@@ -193,15 +195,40 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     items: array(object({ schedule: TEXT, job: TEXT, dueAt: AT })),
     cut: about(BOOLEAN, 'There are more instants, or more schedules, than were looked at.'),
   }),
+  Access: object({
+    level: choice('read', 'operate'),
+    author: about(orNull(TEXT), 'On record with every change; null: what the request says.'),
+    version: about(TEXT, 'Of the server.'),
+    operations: about(array(TEXT), 'The operationId of everything that the caller may do.'),
+  }),
+  Strip: object({
+    schedule: TEXT,
+    usualMs: about(orNull(MS), 'The median duration of the runs that succeeded.'),
+    fires: array(
+      object({
+        ...{ dueAt: AT, nonce: TEXT, state: choice('open', ...OUTCOMES), reason: orNull(REASON), attempt: INTEGER },
+        durationMs: about(orNull(MS), 'Of its last run.'),
+        latenessMs: orNull(MS),
+        count: about(INTEGER, 'The due times that it stands for.'),
+      }),
+    ),
+  }),
+  Calendar: object({
+    from: AT,
+    to: AT,
+    hours: about(array(object({ at: AT, count: INTEGER })), 'Hours without a fire are left out.'),
+    crowds: about(
+      array(object({ dueAt: AT, count: INTEGER, schedules: about(array(TEXT), 'The first ten of them.') })),
+      'The moments at which the most fires are due together.',
+    ),
+    cut: about(BOOLEAN, 'There are more due times, or more schedules, than were looked at.'),
+  }),
   Overview: object({
     now: AT,
     from: about(AT, 'Fires and runs are counted since.'),
     schedules: object({ active: INTEGER, paused: INTEGER, retired: INTEGER, finished: INTEGER, cut: BOOLEAN }),
-    fires: object({
-      open: INTEGER,
-      ...Object.fromEntries(OUTCOMES.map((outcome) => [outcome, INTEGER])),
-      cut: BOOLEAN,
-    }),
+    fires: object({ ...FIRE_COUNTS, cut: BOOLEAN }),
+    slots: about(array(object({ at: AT, ...FIRE_COUNTS })), 'Fires by half hour, the earliest first.'),
     runs: object({
       count: INTEGER,
       latenessP95Ms: orNull(MS),

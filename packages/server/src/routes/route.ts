@@ -1,3 +1,4 @@
+import type { AccessLevel } from '../access.ts'
 import type { Answer } from '../answer.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ServerMetrics } from '../metrics/server-metrics.ts'
@@ -5,6 +6,13 @@ import type { Schema } from '../openapi/schema.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Parts } from '../read-path.ts'
 import type { Source } from '../source.ts'
+
+/** Who calls, as far as the access function says. */
+export interface Asker {
+  readonly level: AccessLevel
+  readonly author: string | undefined
+  readonly principal: string
+}
 
 /** What a handler of a route is given. */
 export interface Call {
@@ -22,6 +30,7 @@ export interface Call {
   readonly key: string | null
   /** Whose key and whose streams these are; empty where the access function does not say. */
   readonly principal: string
+  readonly asker: Asker
   /** Where the API is mounted, as the request came. */
   readonly base: string
   /** Whether work should be sent here. */

@@ -1,0 +1,487 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { request as ask, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
+import { bearerAccess, type Handler, serve } from '@cronce/server'
+import { type Cronce, cronce } from 'cronce'
+import { startRedis } from '../../../scripts/servers/index.ts'
+import { type Browser, launchBrowser, type Tab } from './browser.ts'
+import { eventually, type Fleet, startFleet } from './fleet.ts'
+
+const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
+const LOW_CONTRASTS = readFileSync(new URL('low-contrasts.js', import.meta.url), 'utf8')
+const OPERATORS = /Run now|Pause|Resume|Skip next|Backfill|Drain|Cancel|Run it again|Remove/
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+after(async () => {
+  await browser.close()
+})
+
+/** What the fleets of these tests run: fires that succeed, fail once, fail, and are written to do harm. */
+function declare(app: Cronce): void {
+  app.job('heartbeat', { every: '1s' }, (run) => run.log.info('still here'))
+  app.job('nightly', { cron: '30 2 * * *', tz: 'Europe/Berlin' }, () => {})
+  app.job('flaky', { retry: { attempts: 1, backoff: { base: '1ms' } } }, async (run) => {
+    await run.once('charge', async () => ({ amount: 12 }))
+    if (run.attempt === 1) throw new Error('The card service is away')
+    return { paid: true }
+  })
+  app.job('hostile', { retry: 0 }, (run) => {
+    run.log.warn(HOSTILE)
+    throw new Error(HOSTILE)
+  })
+}
+
+interface Opened extends Fleet {
+  readonly tab: Tab
+}
+
+/** Fires of every kind, and a tab that shows the first screen. */
+async function open(context: TestContext, options: DashboardOptions = {}): Promise<Opened> {
+  const fleet = await startFleet(context, declare, options)
+  const [app] = fleet.apps
+  await app.schedules.trigger('flaky', { dedupe: 'order-7', author: 'grace', note: HOSTILE })
+  await app.schedules.trigger('hostile', { dedupe: HOSTILE.slice(0, 60) })
+  await eventually(async () => (await app.fires.list({ schedule: 'flaky', outcome: 'succeeded' })).items.length === 1)
+  await eventually(async () => (await app.fires.list({ schedule: 'hostile', outcome: 'failed' })).items.length === 1)
+  await eventually(async () => (await app.fires.list({ schedule: 'heartbeat', outcome: 'succeeded' })).items.length > 3)
+  const tab = await browser.open()
+  context.after(() => tab.close())
+  await tab.goto(`${fleet.url}/`)
+  await tab.untilText('Needs attention')
+  return { ...fleet, tab }
+}
+
+async function visit(tab: Tab, hash: string, text: string): Promise<void> {
+  await tab.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+  await tab.untilText(text)
+}
+
+/** No error in the console, nothing that the policy forbids, no request to anywhere else, no script of a name or note. */
+async function demandCalm({ tab, url }: Pick<Opened, 'tab' | 'url'>): Promise<void> {
+  assert.deepEqual(tab.problems, [])
+  assert.deepEqual(
+    tab.requests.filter((one) => !one.startsWith(`${url}/`) && !/^(blob|data):/.test(one)),
+    [],
+  )
+  assert.notEqual(await tab.evaluate('document.title'), 'taken')
+}
+
+describe('in a browser', () => {
+  test('the overview shows figures, the next fires and the health of store and fleet', async (context) => {
+    const opened = await open(context)
+    const text = await opened.tab.text()
+    for (const part of ['Fires in 24 h', 'Failed', 'Missed', 'Late, 95th percentile', '2 live', 'sqlite'])
+      assert.ok(text.includes(part), `${part} is not shown:\n${text}`)
+    await opened.tab.until(`document.querySelector('.slots .bar.is-succeeded') !== null`)
+    const failed = await opened.tab.evaluate<string>(`document.querySelector('.figure.is-failed .value').textContent`)
+    assert.equal(failed, '1')
+    await opened.tab.click('.figure.is-failed')
+    await opened.tab.untilText('hostile')
+    assert.match(await opened.tab.evaluate('location.hash'), /outcome=failed/)
+    await demandCalm(opened)
+  })
+
+  test('schedules have a strip of their fires, follow the keyboard, and are filtered by what is in the address', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await visit(tab, '#/schedules', 'heartbeat')
+    await tab.until(`document.querySelectorAll('.strip .bar.is-succeeded').length >= 2`)
+    await tab.until(`document.querySelector('.strip .bar.is-failed') !== null`)
+    await tab.untilText('At 02:30')
+    await tab.press('j')
+    await tab.press('j')
+    await tab.until(`document.querySelectorAll('.row[data-chosen=true]').length === 1`)
+    assert.equal(await tab.evaluate(`document.querySelector('.row[data-chosen=true] a').textContent`), 'heartbeat')
+    await tab.press('Enter')
+    await tab.untilText('Next fires')
+    assert.equal(await tab.evaluate('location.hash'), '#/schedules/heartbeat')
+    await tab.press('g')
+    await tab.press('s')
+    await tab.until(`document.querySelector('.filter input[type=search]') !== null`)
+    await tab.press('/')
+    await tab.until(`document.activeElement.type === 'search'`)
+    await tab.type('job:night')
+    await tab.untilText('1 of 4 schedules')
+    assert.match(await tab.evaluate('location.hash'), /q=job%3Anight/)
+    await demandCalm(opened)
+  })
+
+  test('the palette and the help open with the keyboard', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await tab.press('Control+k')
+    await tab.until(`document.querySelector('dialog[open] input') !== null`)
+    await tab.type('nightly')
+    await tab.until(`document.querySelector('.choices button')?.textContent.startsWith('nightly')`)
+    await tab.press('Enter')
+    await tab.until(`location.hash === '#/schedules/nightly'`)
+    await tab.until(`document.querySelector('dialog[open]') === null`)
+    await tab.press('?')
+    await tab.untilText('next and previous row')
+    await tab.press('Escape')
+    await tab.until(`document.querySelector('dialog[open]') === null`)
+    await demandCalm(opened)
+  })
+
+  test('a schedule is paused with a note and run now, and the store has both under the name that access gave', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    await visit(tab, '#/schedules/nightly', 'Europe/Berlin')
+    await tab.untilText('guarantee')
+    await tab.press('p')
+    await tab.untilText('Recorded as ada')
+    await tab.evaluate(`document.querySelector('dialog input[name=note]').focus()`)
+    await tab.type('Night shift is off')
+    await tab.click('dialog button[type=submit]')
+    await tab.untilText('by ada: Night shift is off')
+    const paused = await apps[1].schedules.get('nightly')
+    assert.deepEqual([paused.state, paused.pause?.author, paused.pause?.note], ['paused', 'ada', 'Night shift is off'])
+    await tab.click('button[data-action=resume]')
+    await tab.click('dialog button[type=submit]')
+    await tab.until(`document.querySelector('button[data-action=pause]') !== null`)
+    assert.equal((await apps[1].schedules.get('nightly')).state, 'active')
+    await tab.click('button[data-action=run]')
+    await tab.click('dialog button[type=submit]')
+    const fire = await eventually(
+      async () => (await apps[1].fires.list({ schedule: 'nightly', outcome: 'succeeded' })).items[0] ?? false,
+    )
+    assert.deepEqual([fire.kind, fire.asked?.author], ['manual', 'ada'])
+    await tab.untilText('1 new')
+    await tab.click('.pill')
+    await tab.until(`[...document.querySelectorAll('table .tag')].some((tag) => tag.textContent === 'manual')`)
+    await demandCalm(opened)
+  })
+
+  test('the proof of a fire has its attempts, tokens, steps and the verdict of the checker', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const { items } = await apps[0].fires.list({ schedule: 'flaky' })
+    const runs = (await apps[0].runs.list({ schedule: 'flaky' })).items
+    await visit(tab, `#/fires/flaky/${items[0]!.dueAt}?nonce=order-7`, 'Verdict')
+    await tab.untilText('Sound')
+    const text = await tab.text()
+    for (const { token, instance } of runs) assert.ok(text.includes(token) && text.includes(instance))
+    for (const part of [
+      'in 2 attempts',
+      'Step charge',
+      'The card service is away',
+      'Triggered by grace',
+      'are rejected from now on',
+    ])
+      assert.ok(text.includes(part), `${part} is not shown:\n${text}`)
+    assert.equal(await tab.evaluate(`document.querySelectorAll('.waterfall .bar').length`), 3)
+    assert.ok(!text.includes('"paid"'), 'the result is hidden until it is asked for')
+    await tab.evaluate(
+      `[...document.querySelectorAll('button')].find((one) => one.textContent === 'Show result').click()`,
+    )
+    await tab.untilText('"paid": true')
+    await tab.evaluate(
+      `URL.createObjectURL = (blob) => { blob.text().then((text) => { window.exported = text }); return '#' }`,
+    )
+    await tab.evaluate(
+      `[...document.querySelectorAll('button')].find((one) => one.textContent.includes('Export')).click()`,
+    )
+    const evidence = JSON.parse(await tab.until<string>('window.exported'))
+    assert.deepEqual([evidence.fire.nonce, evidence.runs.length, evidence.verdict.isSound], ['order-7', 2, true])
+    await demandCalm(opened)
+  })
+
+  test('a fire of the rule is recomputed by the second cron engine, and a record that lies is not sound', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const { updatedAt } = await apps[0].schedules.get('heartbeat')
+    // Due times within a second of the definition may be of another one.
+    const oldest = await eventually(async () => {
+      const { items } = await apps[0].fires.list({
+        schedule: 'heartbeat',
+        outcome: 'succeeded',
+        from: updatedAt + 2_000,
+      })
+      return items.at(-1) ?? false
+    })
+    await visit(tab, `#/fires/heartbeat/${oldest.dueAt}`, 'Sound')
+    await tab.untilText('recomputed by a second cron engine')
+    // The same page, told by the API that the run of this fire failed.
+    await tab.evaluate(`{
+      const real = window.fetch
+      window.fetch = async (url, init) => {
+        const response = await real(url, init)
+        if (!String(url).includes('/runs?')) return response
+        const text = (await response.text()).replaceAll('"succeeded"', '"failed"').replaceAll('"completed"', '"error"')
+        return new Response(text, { status: 200, headers: { 'content-type': 'application/json' } })
+      }
+    }`)
+    await visit(tab, '#/schedules', 'Schedules')
+    await visit(tab, `#/fires/heartbeat/${oldest.dueAt}`, 'Not sound')
+    await tab.untilText('its last run did not')
+  })
+
+  test('texts of others stay texts', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const { items } = await apps[0].fires.list({ schedule: 'hostile' })
+    const query = new URLSearchParams({ nonce: items[0]!.nonce })
+    await visit(tab, `#/fires/hostile/${items[0]!.dueAt}?${query}`, 'Verdict')
+    await tab.until(`document.querySelector('.log')?.textContent.includes('<script>')`)
+    await visit(tab, '#/fires?schedule=flaky', 'flaky')
+    assert.equal(await tab.evaluate(`document.querySelectorAll('img, #app script').length`), 0)
+    await demandCalm(opened)
+  })
+
+  test('a user who may only read sees no action, and the API refuses one too', async (context) => {
+    const opened = await open(context, { access: () => 'read' })
+    const { tab, url } = opened
+    const buttons = (): Promise<string> =>
+      tab.evaluate(`[...document.querySelectorAll('main button')].map((one) => one.textContent).join()`)
+    for (const [hash, text] of [
+      ['#/schedules/heartbeat', 'guarantee'],
+      ['#/schedules?q=heart', '1 of 4'],
+      ['#/fleet', 'Deployments of shop'],
+      [
+        `#/fires/heartbeat/${(await opened.apps[0].fires.list({ schedule: 'heartbeat' })).items.at(-1)!.dueAt}`,
+        'Verdict',
+      ],
+    ] as const) {
+      await visit(tab, hash, text)
+      assert.doesNotMatch(await buttons(), OPERATORS)
+      await tab.press('p')
+      await tab.press('r')
+      assert.equal(await tab.evaluate(`document.querySelector('dialog[open]')`), null)
+    }
+    const answer = await fetch(`${url}/api/v1/schedules/heartbeat/pause`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    assert.equal(answer.status, 403)
+    await demandCalm(opened)
+  })
+
+  test('every screen works at 360 px: nothing is wider than the page', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    await tab.resize(360, 740)
+    const fire = (await apps[0].fires.list({ schedule: 'flaky' })).items[0]!
+    for (const [hash, text] of [
+      ['#/', 'Needs attention'],
+      ['#/schedules', 'heartbeat'],
+      ['#/schedules/heartbeat', 'guarantee'],
+      [`#/fires/flaky/${fire.dueAt}?nonce=order-7`, 'Verdict'],
+      ['#/fires', 'heartbeat'],
+      ['#/timeline?span=5m', 'by instance'],
+      ['#/calendar', 'by hour'],
+      ['#/fleet', 'Deployments of shop'],
+      ['#/audit', 'No report is loaded'],
+    ] as const) {
+      await visit(tab, hash, text)
+      const width = await tab.evaluate<number>(
+        `Math.max(document.documentElement.scrollWidth, document.getElementById('main').scrollWidth)`,
+      )
+      assert.ok(width <= 360, `${hash} is ${width} px wide`)
+    }
+    await demandCalm(opened)
+  })
+
+  test('works behind a proxy that rewrites the path', async (context) => {
+    const opened = await open(context, { basePath: '/inside' })
+    const proxy = createServer((incoming, outgoing) => {
+      const path = incoming.url!.replace(/^\/public\/ops/, '/inside')
+      const onward = ask(`${opened.url}${path}`, { method: incoming.method!, headers: incoming.headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode!, answer.headers)
+        answer.pipe(outgoing)
+      })
+      onward.on('error', () => outgoing.destroy())
+      outgoing.on('close', () => onward.destroy())
+      incoming.pipe(onward)
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    context.after(() => {
+      proxy.closeAllConnections()
+      proxy.close()
+    })
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${url}/public/ops/`)
+    await tab.untilText('Needs attention')
+    await tab.untilText('Live')
+    await visit(tab, '#/schedules/nightly', 'guarantee')
+    await tab.press('p')
+    await tab.click('dialog button[type=submit]')
+    await tab.untilText('Paused')
+    assert.equal((await opened.apps[0].schedules.get('nightly')).state, 'paused')
+    await demandCalm({ tab, url: `${url}/public/ops` })
+  })
+
+  test('wants a token where the server does, takes it from the address, and forgets it there', async (context) => {
+    const token = 'a-token-of-enough-characters'
+    const fleet = await startFleet(context, declare, { access: bearerAccess({ read: token }) })
+    const stranger = await browser.open()
+    context.after(() => stranger.close())
+    await stranger.goto(`${fleet.url}/`)
+    await stranger.untilText('Sign in')
+    await stranger.evaluate(`document.querySelector('input[name=token]').focus()`)
+    await stranger.type(token)
+    await stranger.press('Enter')
+    await stranger.untilText('Needs attention')
+    const guest = await browser.open()
+    context.after(() => guest.close())
+    await guest.goto(`${fleet.url}/#token=${token}`)
+    await guest.untilText('Needs attention')
+    await guest.untilText('Live')
+    assert.ok(!(await guest.evaluate<string>('location.href')).includes('token'))
+    await demandCalm({ tab: guest, url: fleet.url })
+  })
+
+  test('the stream of events is closed while it is paused, and one tab has one', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await tab.untilText('Live')
+    await visit(tab, '#/schedules', 'heartbeat')
+    await visit(tab, '#/schedules/heartbeat', 'guarantee')
+    assert.equal(tab.requests.filter((one) => one.endsWith('/events')).length, 1)
+    await tab.press('l')
+    await tab.untilText('Paused')
+    const before = tab.requests.length
+    const due = (await opened.apps[0].schedules.get('heartbeat')).last.dueAt!
+    await eventually(async () => (await opened.apps[0].schedules.get('heartbeat')).last.dueAt! > due + 2_000)
+    assert.deepEqual(tab.requests.slice(before), [], 'a page that is paused asks for nothing')
+    await tab.press('l')
+    await tab.untilText('Live')
+    assert.equal(tab.requests.filter((one) => one.endsWith('/events')).length, 2)
+    await demandCalm(opened)
+  })
+
+  test('has screens for alerts and activity where the server offers them, and only there', async (context) => {
+    const app = cronce({ store: 'memory:', signals: false, logger: false })
+    const dashboard = createDashboard(app, { access: () => 'operate', logger: false })
+    const sent: unknown[] = []
+    const offering = Object.assign(async (request: Request) => offerMore(request, dashboard, sent), dashboard)
+    const [plain, more] = await Promise.all([serve(dashboard, { port: 0 }), serve(offering as Handler, { port: 0 })])
+    context.after(async () => {
+      await Promise.all([plain.close(), more.close()])
+      await app.stop()
+    })
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${plain.url}/`)
+    await tab.untilText('No schedules yet')
+    assert.doesNotMatch(await tab.evaluate(`document.querySelector('nav').innerText`), /Alerts|Activity/)
+    await tab.goto(`${more.url}/`)
+    await tab.untilText('Activity')
+    await visit(tab, '#/activity', 'The provider is away')
+    await visit(tab, '#/alerts', '3 fires in a row failed')
+    await tab.evaluate(
+      `[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Mute').click()`,
+    )
+    await tab.click('dialog button[type=submit]')
+    await tab.untilText('failing is muted')
+    assert.deepEqual(
+      sent.map((one) => (one as { subject: string }).subject),
+      ['failing'],
+    )
+  })
+
+  test('draws only the rows in sight of 5,000 schedules, and finds the last one', async (context) => {
+    const app = cronce({ store: 'memory:', signals: false, logger: false })
+    const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
+    context.after(async () => {
+      await served.close()
+      await app.stop()
+    })
+    for (let first = 0; first < 5_000; first += 500) {
+      const names = Array.from({ length: 500 }, (_, index) => `job-${String(first + index).padStart(4, '0')}`)
+      await Promise.all(names.map((name) => app.schedules.put(name, { job: 'import', every: '1h' })))
+    }
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${served.url}/#/schedules`)
+    await tab.untilText('5,000 schedules')
+    const rows = (): Promise<number> => tab.evaluate(`document.querySelectorAll('.virtual li').length`)
+    assert.ok((await rows()) < 60, `${await rows()} rows are drawn`)
+    await tab.evaluate(`document.querySelector('.virtual').scrollTop = 1e9`)
+    await tab.untilText('job-4999')
+    assert.ok((await rows()) < 60, `${await rows()} rows are drawn`)
+    await tab.evaluate(`document.querySelector('.filter input').focus()`)
+    await tab.type('4321')
+    await tab.untilText('1 of 5,000 schedules')
+    await demandCalm({ tab, url: served.url })
+  })
+
+  test('survives a store that goes away under an open page', async (context) => {
+    const redis = await startRedis()
+    context.after(() => redis.stop())
+    const app = cronce({ store: redis.url, signals: false, logger: false })
+    const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
+    context.after(async () => {
+      await served.close()
+      await app.stop()
+    })
+    await app.schedules.put('import', { job: 'import', every: '1h' })
+    const tab = await browser.open()
+    context.after(() => tab.close())
+    await tab.goto(`${served.url}/#/schedules`)
+    await tab.untilText('1 schedule')
+    await redis.kill()
+    await visit(tab, '#/schedules/import', 'STORE_')
+    await redis.restart()
+    await tab.until(
+      `(document.querySelector('.notice button')?.click(), document.body.innerText.includes('guarantee'))`,
+    )
+  })
+
+  for (const isDark of [false, true]) {
+    test(`all text has a contrast of 4.5 or more in the ${isDark ? 'dark' : 'light'} theme`, async (context) => {
+      const opened = await open(context, { environment: 'production' })
+      const tab = await browser.open({ isDark })
+      context.after(() => tab.close())
+      await tab.goto(`${opened.url}/`)
+      await tab.untilText('Needs attention')
+      const fire = (await opened.apps[0].fires.list({ schedule: 'flaky' })).items[0]!
+      for (const [hash, text] of [
+        ['#/', 'Needs attention'],
+        ['#/schedules', 'At 02:30'],
+        ['#/schedules/heartbeat', 'guarantee'],
+        [`#/fires/flaky/${fire.dueAt}?nonce=order-7`, 'Verdict'],
+        ['#/fires', 'heartbeat'],
+        ['#/calendar', 'by hour'],
+        ['#/fleet', 'Deployments of shop'],
+      ] as const) {
+        await visit(tab, hash, text)
+        assert.deepEqual(await tab.evaluate(LOW_CONTRASTS), [], hash)
+      }
+    })
+  }
+})
+
+const NOW = Date.now()
+const ALERT = {
+  ...{ app: 'shop', rule: 'failing', severity: 'critical', state: 'firing', firstAt: NOW, lastAt: NOW, count: 1 },
+  subjects: [{ name: 'report', text: '3 fires in a row failed', sinceAt: NOW }],
+}
+const LINE = {
+  ...{ id: '1', at: NOW, action: 'pause', origin: 'cli', author: 'ada', note: 'The provider is away', expiresAt: NOW },
+  ...{ subject: { type: 'schedule', name: 'report' }, changed: {} },
+}
+
+/** A server with a watchdog and an operator log, as far as the page asks about them. */
+async function offerMore(request: Request, dashboard: Handler, sent: unknown[]): Promise<Response> {
+  const { pathname } = new URL(request.url)
+  if (pathname === '/api/v1/alerts') return Response.json({ items: [ALERT] })
+  if (pathname === '/api/v1/activity') return Response.json({ items: [LINE], next: null })
+  if (pathname === '/api/v1/alerts/mute') {
+    sent.push(await request.json())
+    return Response.json({ items: [] })
+  }
+  const response = await dashboard(request)
+  if (pathname !== '/api/v1/access') return response
+  const { operations, ...access } = (await response.json()) as { operations: string[] }
+  return Response.json({ ...access, operations: [...operations, 'listAlerts', 'muteAlerts', 'listActivity'] })
+}

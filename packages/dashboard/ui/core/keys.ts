@@ -1,0 +1,61 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { go, link } from './router.ts'
+
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+
+/** The latest component asks first. */
+const stack: { current: Keys }[] = []
+const GO: Readonly<Record<string, readonly string[]>> = {
+  o: [],
+  s: ['schedules'],
+  i: ['fires'],
+  t: ['timeline'],
+  c: ['calendar'],
+  f: ['fleet'],
+  a: ['alerts'],
+  y: ['activity'],
+}
+const GO_MS = 1_500
+let goUntil = 0
+
+/** Keys of a component while it is there. A key that is typed into a field is none. */
+export function useKeys(keys: Keys): void {
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    stack.push(latest)
+    return () => {
+      stack.splice(stack.indexOf(latest), 1)
+    }
+  }, [])
+}
+
+window.addEventListener('keydown', (event) => {
+  const isPalette = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)
+  if (isPalette) return call('palette', event)
+  if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+  if (document.querySelector('dialog[open]') !== null || isControl(event)) return
+  if (Date.now() < goUntil && GO[event.key] !== undefined) {
+    goUntil = 0
+    event.preventDefault()
+    return go(link(GO[event.key]!))
+  }
+  goUntil = event.key === 'g' ? Date.now() + GO_MS : 0
+  call(event.key, event)
+})
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, textarea, select') !== null
+}
+
+/** Enter on a link or a button does what that says. */
+function isControl({ key, target }: KeyboardEvent): boolean {
+  return key === 'Enter' && target instanceof Element && target.closest('a, button, summary') !== null
+}
+
+function call(key: string, event: KeyboardEvent): void {
+  const found = stack.findLast(({ current }) => current[key] !== undefined)
+  if (found === undefined) return
+  event.preventDefault()
+  found.current[key]!(event)
+}

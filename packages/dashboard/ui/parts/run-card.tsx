@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'preact/hooks'
+import { get, part } from '../core/api.ts'
+import { endingText, formatDuration, formatTime } from '../core/format.ts'
+import { useLoad } from '../core/load.ts'
+import { shownZone } from '../core/preferences.ts'
+import { link } from '../core/router.ts'
+import type { LogPage, Run } from '../core/types.ts'
+import { Card } from './feedback.tsx'
+import { Reveal } from './reveal.tsx'
+
+const FOLLOW_MS = 2_000
+
+/** One attempt: where it ran, what it said, what came out. */
+export function RunCard({ run, tz }: { run: Run; tz: string }) {
+  const { attempt, instance, token, durationMs, latenessMs, cause, error, result, progress, endedAt } = run
+  return (
+    <Card title={`Attempt ${attempt}: ${endingText(run)}`}>
+      <dl class="facts">
+        <dt>instance</dt>
+        <dd>
+          <a href={link(['fleet'])}>{instance === '' ? 'none any more' : instance}</a>
+        </dd>
+        <dt>fencing token</dt>
+        <dd>
+          <code>{token}</code>
+        </dd>
+        <dt>took</dt>
+        <dd>
+          {durationMs === null ? 'still running' : formatDuration(durationMs)}, started {formatDuration(latenessMs)}{' '}
+          after it could
+          {cause === null ? '' : ` (${cause})`}
+        </dd>
+        {result === null ? null : (
+          <>
+            <dt>result</dt>
+            <dd>
+              <Reveal label="result" value={result} />
+            </dd>
+          </>
+        )}
+      </dl>
+      {progress !== null && endedAt === null ? <ProgressBar {...progress} /> : null}
+      {error === null ? null : <pre class="error">{error.stack ?? `${error.name}: ${error.message}`}</pre>}
+      <Log run={run} tz={tz} />
+    </Card>
+  )
+}
+
+function ProgressBar({ fraction, message }: { fraction: number; message: string | null }) {
+  return (
+    <p>
+      <progress value={fraction} max={1} aria-label="Progress" /> {Math.round(fraction * 100)} % {message}
+    </p>
+  )
+}
+
+/** Followed while the run goes on. */
+function Log({ run: { schedule, token, endedAt }, tz }: { run: Run; tz: string }) {
+  const [count, setCount] = useState(0)
+  const { data } = useLoad<LogPage>(`${token} ${endedAt} ${count}`, (signal) =>
+    get(`runs/${part(schedule)}/${token}/log`, {}, signal),
+  )
+  const [lines, setLines] = useState<LogPage | null>(null)
+  useEffect(() => {
+    if (data === null) return
+    setLines(data)
+    if (!data.open) return
+    const timer = setTimeout(() => setCount((old) => old + 1), FOLLOW_MS)
+    return () => clearTimeout(timer)
+  }, [data])
+  if (lines === null || lines.items.length === 0) return null
+  return (
+    <>
+      <pre class="log">
+        {lines.items.map(({ at, level, message }, index) => (
+          <div key={index} class={`is-${level}`}>
+            <span class="muted">{formatTime(at, shownZone(tz))}</span> {message}
+          </div>
+        ))}
+      </pre>
+      {lines.cut ? <p class="muted">The log was longer than what is kept of it.</p> : null}
+    </>
+  )
+}

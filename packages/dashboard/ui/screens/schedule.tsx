@@ -1,0 +1,185 @@
+import { useState } from 'preact/hooks'
+import { get, part } from '../core/api.ts'
+import { ruleText, zoneOf } from '../core/format.ts'
+import { useKeys } from '../core/keys.ts'
+import { scheduleOf, useLive } from '../core/live.ts'
+import { useLoad, useThrottled } from '../core/load.ts'
+import { link } from '../core/router.ts'
+import { can } from '../core/session.ts'
+import type { Items, ScheduleView, StripData } from '../core/types.ts'
+import { policyWords, ruleWords } from '../core/words.ts'
+import { ActionBar, type ActionName, ScheduleAction } from '../parts/actions.tsx'
+import { CopyButton } from '../parts/copy.tsx'
+import { Card, Show } from '../parts/feedback.tsx'
+import { FiresTable } from '../parts/fires-table.tsx'
+import { NextFires } from '../parts/next-fires.tsx'
+import { StateBadge } from '../parts/outcome.tsx'
+import { Reveal } from '../parts/reveal.tsx'
+import { LargeStrip, Legend } from '../parts/strip.tsx'
+import { Trend } from '../parts/trend.tsx'
+import { When } from '../parts/when.tsx'
+
+const REFRESH_MS = 2_000
+const STRIP_FIRES = 120
+
+export function ScheduleScreen({ name }: { name: string }) {
+  const loaded = useLoad<ScheduleView>(name, (signal) => get(`schedules/${part(name)}`, {}, signal))
+  const strip = useLoad(name, async (signal) => {
+    const query = { names: JSON.stringify([name]), limit: STRIP_FIRES }
+    return (await get<Items<StripData>>('strips', query, signal)).items[0]!
+  })
+  const refresh = useThrottled(REFRESH_MS, () => {
+    loaded.reload()
+    strip.reload()
+  })
+  useLive((event) => {
+    if ([name, null].includes(scheduleOf(event))) refresh()
+  })
+  return (
+    <>
+      <Show from={loaded}>{(schedule) => <Head schedule={schedule} reload={refresh} />}</Show>
+      <Card title="Latest fires" aside={<Legend />}>
+        <Show from={strip}>
+          {(data) => (
+            <>
+              <LargeStrip strip={data} tz={loaded.data === null ? 'UTC' : zoneOf(loaded.data)} />
+              <Trend strip={data} />
+            </>
+          )}
+        </Show>
+      </Card>
+      {loaded.data === null ? null : <Details schedule={loaded.data} />}
+    </>
+  )
+}
+
+function Head({ schedule, reload }: { schedule: ScheduleView; reload: () => void }) {
+  const { name, job, state, app, tenant } = schedule
+  const tz = zoneOf(schedule)
+  const words = ruleWords(schedule)
+  const [action, setAction] = useState<ActionName | null>(null)
+  useKeys({
+    ...(can('pauseSchedule') ? { p: () => setAction(state === 'paused' ? 'resume' : 'pause') } : {}),
+    ...(can('triggerSchedule') ? { r: () => setAction('run') } : {}),
+  })
+  return (
+    <div class="head">
+      <p class="crumbs">
+        <a href={link(['schedules'])}>Schedules</a>
+      </p>
+      <h1>
+        {name} <StateBadge state={state} />
+      </h1>
+      <p class="lead">
+        {words} <code>{ruleText(schedule)}</code> <span class="muted">{words.includes(tz) ? '' : tz}</span>
+      </p>
+      <p class="muted">
+        Job {job}
+        {app === null ? ', made by a client' : `, declared by the code of ${app}`}
+        {tenant === null ? '' : `, tenant ${tenant}`}
+      </p>
+      <PauseNotice schedule={schedule} />
+      <ActionBar schedule={schedule} done={reload} />
+      {action === null ? null : (
+        <ScheduleAction name={action} schedule={schedule} done={reload} onClose={() => setAction(null)} />
+      )}
+    </div>
+  )
+}
+
+function PauseNotice({ schedule }: { schedule: ScheduleView }) {
+  const { pause, retiredAt } = schedule
+  if (retiredAt !== null)
+    return (
+      <p class="notice">
+        Retired <When at={retiredAt} relative />: no code declares it.
+      </p>
+    )
+  if (pause === null) return null
+  return (
+    <p class="notice">
+      Paused <When at={pause.at} relative /> {pause.author === null ? '' : `by ${pause.author}`}
+      {pause.note === null ? '' : `: ${pause.note}`}
+      {pause.untilAt === null ? (
+        ', until it is resumed'
+      ) : (
+        <>
+          , until <When at={pause.untilAt} tz={zoneOf(schedule)} />
+        </>
+      )}
+      .
+    </p>
+  )
+}
+
+function Details({ schedule }: { schedule: ScheduleView }) {
+  const tz = zoneOf(schedule)
+  return (
+    <>
+      <div class="columns two">
+        <NextFires schedule={schedule} />
+        <PolicyCard schedule={schedule} />
+      </div>
+      <Card title="History">
+        <FiresTable query={{ schedule: schedule.name }} tz={tz} emptyTitle="It has not been due yet" />
+      </Card>
+    </>
+  )
+}
+
+function PolicyCard({ schedule }: { schedule: ScheduleView }) {
+  const { policy, input, startAt, endAt, revision, updatedAt, fired, limit } = schedule
+  const tz = zoneOf(schedule)
+  return (
+    <Card title="Policy" aside={<CopyButton label="Copy as code" text={asCode(schedule)} />}>
+      <dl class="facts">
+        {policyWords(policy).map(([name, words]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{words}</dd>
+          </>
+        ))}
+        {startAt === null ? null : (
+          <>
+            <dt>starts</dt>
+            <dd>
+              <When at={startAt} tz={tz} />
+            </dd>
+          </>
+        )}
+        {endAt === null ? null : (
+          <>
+            <dt>ends</dt>
+            <dd>
+              <When at={endAt} tz={tz} />
+            </dd>
+          </>
+        )}
+        <dt>fired</dt>
+        <dd>{limit === null ? fired : `${fired} of ${limit}`}</dd>
+        <dt>defined</dt>
+        <dd>
+          revision {revision}, <When at={updatedAt} tz={tz} relative />
+        </dd>
+        {input === null ? null : (
+          <>
+            <dt>input</dt>
+            <dd>
+              <Reveal label="input" value={input} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  )
+}
+
+function asCode({ job, trigger }: ScheduleView): string {
+  const name = JSON.stringify(job)
+  if (trigger?.kind === 'cron') {
+    const tz = trigger.tz === undefined ? '' : `, tz: ${JSON.stringify(trigger.tz)}`
+    return `app.job(${name}, { cron: ${JSON.stringify(trigger.expression)}${tz} }, async (run) => {})`
+  }
+  if (trigger?.kind === 'every') return `app.job(${name}, { every: ${trigger.everyMs} }, async (run) => {})`
+  return `app.job(${name}, async (run) => {})`
+}

@@ -1,0 +1,111 @@
+import { useMemo } from 'preact/hooks'
+import { get } from '../core/api.ts'
+import { now, serverNow } from '../core/clock.ts'
+import { DAY_MS } from '../core/format.ts'
+import { type Grouping, layOut } from '../core/gantt.ts'
+import { useLive } from '../core/live.ts'
+import { useLoad, useThrottled } from '../core/load.ts'
+import { place, setQuery } from '../core/router.ts'
+import type { Coming, Forecast, Page, Run } from '../core/types.ts'
+import { Empty, Show } from '../parts/feedback.tsx'
+import { GanttView } from '../parts/gantt-view.tsx'
+import { Legend } from '../parts/strip.tsx'
+
+const SPANS: Readonly<Record<string, number>> = {
+  '5m': DAY_MS / 288,
+  '15m': DAY_MS / 96,
+  '1h': DAY_MS / 24,
+  '6h': DAY_MS / 4,
+  '1d': DAY_MS,
+  '7d': 7 * DAY_MS,
+}
+/** How much of the picture is yet to come. */
+const AHEAD = 0.2
+const REFRESH_MS = 3_000
+const RUNS = { limit: 1_000, pages: 5 } as const
+const COMING = 500
+
+interface Data {
+  readonly from: number
+  readonly to: number
+  readonly runs: readonly Run[]
+  readonly coming: readonly Coming[]
+  readonly cut: boolean
+}
+
+export function TimelineScreen() {
+  const { query } = place.value
+  const span = query.get('span') ?? '1h'
+  const by: Grouping = query.get('by') === 'instance' ? 'instance' : 'schedule'
+  const from = query.get('from')
+  const loaded = useLoad<Data>(`${span} ${from}`, (signal) => read(SPANS[span] ?? DAY_MS / 24, from, signal))
+  const refresh = useThrottled(REFRESH_MS, loaded.reload)
+  useLive(refresh)
+  return (
+    <>
+      <h1>Timeline</h1>
+      <div class="filter">
+        <fieldset class="choice">
+          <legend class="hidden">Span</legend>
+          {Object.keys(SPANS).map((one) => (
+            <button type="button" key={one} aria-pressed={one === span} onClick={() => setQuery({ span: one })}>
+              {one}
+            </button>
+          ))}
+        </fieldset>
+        <fieldset class="choice">
+          <legend class="hidden">Rows</legend>
+          {(['schedule', 'instance'] as const).map((one) => (
+            <button type="button" key={one} aria-pressed={one === by} onClick={() => setQuery({ by: one })}>
+              by {one}
+            </button>
+          ))}
+        </fieldset>
+        {from === null ? null : (
+          <button type="button" onClick={() => setQuery({ from: undefined })}>
+            Back to now
+          </button>
+        )}
+        <Legend />
+      </div>
+      <Show from={loaded}>{(data) => <Picture data={data} by={by} />}</Show>
+    </>
+  )
+}
+
+function Picture({ data, by }: { data: Data; by: Grouping }) {
+  const { from, to, runs, coming, cut } = data
+  const gantt = useMemo(() => layOut(runs, coming, by, serverNow()), [runs, coming, by])
+  if (gantt.bars.length === 0) return <Empty title="Nothing ran or is due in this stretch of time" />
+  return (
+    <>
+      {cut ? (
+        <p class="notice">Only the latest {RUNS.limit * RUNS.pages} runs are shown. Choose a shorter stretch.</p>
+      ) : null}
+      <GanttView gantt={gantt} from={from} to={to} now={now.value} by={by} />
+    </>
+  )
+}
+
+async function read(spanMs: number, given: string | null, signal: AbortSignal): Promise<Data> {
+  const moment = serverNow()
+  const from = given === null ? moment - spanMs * (1 - AHEAD) : Number(given)
+  const to = from + spanMs
+  const runs: Run[] = []
+  let after: string | null = null
+  for (let page = 0; page < RUNS.pages; page++) {
+    const found: Page<Run> = await get(
+      'runs',
+      { from: Math.floor(from), to: Math.ceil(to), limit: RUNS.limit, after },
+      signal,
+    )
+    runs.push(...found.items)
+    after = found.next
+    if (after === null) break
+  }
+  const start = Math.max(moment, from)
+  const hasFuture = to - start > 1
+  const query = { from: Math.floor(start), to: Math.ceil(to), limit: COMING }
+  const ahead = hasFuture ? await get<Forecast>('forecast', query, signal) : { items: [] }
+  return { from, to, runs, coming: ahead.items, cut: after !== null }
+}

@@ -1,0 +1,77 @@
+import { answerJson, refuse } from '../answer.ts'
+import { calendarOf } from '../calendar.ts'
+import { ref } from '../openapi/schema.ts'
+import { items } from '../openapi/schemas.ts'
+import { stripsOf } from '../strips.ts'
+import { type Call, type Route, route } from './route.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const CALENDAR_DAYS = 14
+const CALENDAR_DAYS_MOST = 31
+const CALENDAR_SCHEDULES = 1_000
+const STRIP_NAMES_MOST = 50
+const STRIP_DEFAULT = 60
+const STRIP_MOST = 120
+
+/** What pictures are drawn from: much data in few bytes, and bounded. */
+export const SUMMARY_ROUTES: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/strips',
+    id: 'listStrips',
+    about: 'The latest fires of several schedules with the duration of their last run, the latest first.',
+    access: 'read',
+    query: {
+      names: { kind: 'text', about: 'A JSON array of 1 to 50 names of schedules.', required: true },
+      limit: { kind: 'integer', about: 'Fires of each schedule.', min: 1, max: STRIP_MOST },
+    },
+    answer: items('Strip'),
+    handle: async ({ source, query }) => {
+      const { names, limit = STRIP_DEFAULT } = query as { names: string; limit?: number }
+      return answerJson({ items: await stripsOf(source, readNames(names), limit) })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/calendar',
+    id: 'getCalendar',
+    about: 'How many fires will be due in each hour, and the moments at which most of them start together.',
+    access: 'read',
+    query: {
+      from: { kind: 'instant', about: 'Included; the current hour if it is left out.' },
+      to: { kind: 'instant', about: 'Not included; 14 days later if it is left out, 31 at most.' },
+    },
+    answer: ref('Calendar'),
+    handle: calendarFor,
+  }),
+]
+
+function readNames(text: string): readonly string[] {
+  const names = parseList(text)
+  const isList = names.every((name) => typeof name === 'string')
+  if (isList && names.length >= 1 && names.length <= STRIP_NAMES_MOST) return [...new Set(names)]
+  throw refuse('OPTION_INVALID', 'names is no JSON array of 1 to 50 names.', 'Write names=["billing","report"].')
+}
+
+/** Empty if it is no list. */
+function parseList(text: string): readonly unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed : []
+  } catch {
+    return []
+  }
+}
+
+async function calendarFor({ source, query }: Call) {
+  const { from: givenFrom, to: givenTo } = query as { from?: number; to?: number }
+  const from = givenFrom ?? Math.floor((await source.store.check()).now / HOUR_MS) * HOUR_MS
+  const to = givenTo ?? from + CALENDAR_DAYS * DAY_MS
+  if (to <= from || to - from > CALENDAR_DAYS_MOST * DAY_MS) {
+    throw refuse('OPTION_INVALID', 'The stretch must end after it begins, 31 days later at most.', 'Change from or to.')
+  }
+  const { items: schedules, next } = await source.schedules.list({ state: 'active', limit: CALENDAR_SCHEDULES })
+  const calendar = await calendarOf(schedules, from, to)
+  return answerJson({ from, to, ...calendar, cut: calendar.cut || next !== null })
+}

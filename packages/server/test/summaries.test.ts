@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Decision } from '../src/index.ts'
+import { apiOf, codeOf, eventually } from './kit.ts'
+
+const DAY_MS = 86_400_000
+
+describe('access over HTTP', () => {
+  test('lists what the caller may do, and nothing else', async (context) => {
+    let decision: Decision = { level: 'operate', author: 'ada' }
+    const { ask } = apiOf(context, { access: () => decision })
+    const operator = (await ask('GET', '/api/v1/access')).body
+    assert.deepEqual([operator.level, operator.author], ['operate', 'ada'])
+    assert.ok(operator.operations.includes('pauseSchedule') && operator.operations.includes('listFires'))
+    decision = 'read'
+    const reader = (await ask('GET', '/api/v1/access')).body
+    assert.deepEqual([reader.level, reader.author], ['read', null])
+    assert.ok(reader.operations.includes('listFires'))
+    assert.ok(!reader.operations.includes('pauseSchedule') && !reader.operations.includes('triggerSchedule'))
+    assert.ok(!operator.operations.includes('receiveFire'), 'deliveries are for other programs')
+  })
+})
+
+describe('strips over HTTP', () => {
+  test('have the latest fires of each schedule, with the duration of the last run', async (context) => {
+    const { app, ask } = apiOf(context)
+    let isFailing = false
+    app.job('mail', {}, async () => {
+      if (isFailing) throw new Error('no')
+    })
+    await app.start()
+    await app.schedules.trigger('mail', { dedupe: 'one' })
+    await eventually(async () => (await app.runs.list({ outcome: 'succeeded' })).items.length === 1)
+    isFailing = true
+    await app.schedules.trigger('mail', { dedupe: 'two' })
+    await eventually(async () => (await app.fires.list({ outcome: 'failed' })).items.length === 1)
+    const names = encodeURIComponent(JSON.stringify(['mail', 'nobody']))
+    const { items } = (await ask('GET', `/api/v1/strips?names=${names}`)).body
+    assert.deepEqual(
+      items.map(({ schedule, fires }: { schedule: string; fires: { state: string }[] }) => [
+        schedule,
+        fires.map(({ state }) => state),
+      ]),
+      [
+        ['mail', ['failed', 'succeeded']],
+        ['nobody', []],
+      ],
+    )
+    assert.equal(typeof items[0].fires[1].durationMs, 'number')
+    assert.equal(items[0].usualMs, items[0].fires[1].durationMs)
+    assert.equal((await ask('GET', `/api/v1/strips?names=${names}&limit=1`)).body.items[0].fires.length, 1)
+  })
+
+  test('are for 1 to 50 schedules', async (context) => {
+    const { ask } = apiOf(context)
+    for (const names of ['mail', '[]', '[1]', JSON.stringify(Array(51).fill('a'))]) {
+      const asked = await ask('GET', `/api/v1/strips?names=${encodeURIComponent(names)}`)
+      assert.equal(codeOf(asked), '400 OPTION_INVALID')
+    }
+  })
+})
+
+describe('the calendar over HTTP', () => {
+  test('counts fires by hour, and finds those that start together', async (context) => {
+    const { ask } = apiOf(context)
+    for (const name of ['a', 'b', 'c'])
+      await ask('PUT', `/api/v1/schedules/${name}`, { body: { job: 'j', cron: '0 3 * * *', tz: 'UTC' } })
+    await ask('PUT', '/api/v1/schedules/d', { body: { job: 'j', cron: '30 4 * * *', tz: 'UTC' } })
+    const from = Math.ceil(Date.now() / DAY_MS) * DAY_MS
+    const { hours, crowds, cut } = (await ask('GET', `/api/v1/calendar?from=${from}&to=${from + DAY_MS}`)).body
+    assert.deepEqual(hours, [
+      { at: from + 3 * 3_600_000, count: 3 },
+      { at: from + 4 * 3_600_000, count: 1 },
+    ])
+    assert.deepEqual(crowds, [{ dueAt: from + 3 * 3_600_000, count: 3, schedules: ['a', 'b', 'c'] }])
+    assert.equal(cut, false)
+  })
+
+  test('does not compute without a bound: a schedule due every second leaves room for the others', async (context) => {
+    const { ask } = apiOf(context)
+    await ask('PUT', '/api/v1/schedules/often', { body: { job: 'j', every: '1s' } })
+    await ask('PUT', '/api/v1/schedules/rare', { body: { job: 'j', cron: '0 3 * * *', tz: 'UTC' } })
+    const { hours, cut } = (await ask('GET', '/api/v1/calendar')).body
+    assert.equal(cut, true)
+    const far = hours.filter(({ at }: { at: number }) => at > Date.now() + 2 * DAY_MS)
+    assert.ok(far.length >= 11, 'the rare one is there to the end')
+    assert.equal(codeOf(await ask('GET', '/api/v1/calendar?from=0&to=9999999999999')), '400 OPTION_INVALID')
+  })
+})
+
+describe('the overview over HTTP', () => {
+  test('has the fires of a day by half hour, and they are all that it counts', async (context) => {
+    const { app, ask } = apiOf(context)
+    app.job('mail', {}, async () => {})
+    await app.start()
+    await app.schedules.trigger('mail')
+    await eventually(async () => (await app.fires.list({ outcome: 'succeeded' })).items.length === 1)
+    const { slots, fires } = (await ask('GET', '/api/v1/overview')).body
+    assert.ok(slots.length === 48 || slots.length === 49)
+    const sum = slots.reduce((total: number, slot: { succeeded: number }) => total + slot.succeeded, 0)
+    assert.deepEqual([sum, fires.succeeded], [1, 1])
+  })
+})
