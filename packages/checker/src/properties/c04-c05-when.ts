@@ -140,7 +140,9 @@ function judgeEarly({ clock }: Case, story: Story, report: Report): void {
  */
 export function isStartOfAhead(clock: StoreClock, { runs }: Story, { token, at }: Start, instant: Instant): boolean {
   const run = runs.find((one) => one.token === token)
-  return run?.claimedAt !== undefined && clock.hadReached(instant, at)
+  // If a fire was run again, its record no longer tells whether the first run was claimed ahead.
+  const mayBeAhead = run?.claimedAt !== undefined || (run?.attempt === 1 && runs.length > 1)
+  return mayBeAhead && clock.hadReached(instant, at)
 }
 
 /** Claims go by the time from which a fire is ready. It is on record for the run that ended the fire. */

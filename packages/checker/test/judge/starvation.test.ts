@@ -205,6 +205,21 @@ test('C5: while a clock is being set it may show the time from before and from a
   wrong(['C5', 'C9'], stepped(T - 500))
 })
 
+test('C5: the first run of a fire that was run again may have been claimed ahead of the step of the clock', () => {
+  const again = (attempts: number) => {
+    const history = minutes(
+      [1, 2, 3],
+      new Builder().node('n1', 0).define(10, { retry: { attempts: 1, crashes: 2, deadlineMs: null } }),
+    )
+    history.run(T, [T + 5, T + 105], { outcome: 'failed' })
+    if (attempts > 1) history.run(T, [T + 10_000, T + 10_100], { attempt: 2 })
+    history.step(T - 500, -5_000).step(T + 20_000, 5_000)
+    return judge(minutes([5, 6, 7, 8, 9, 10], history).read(END).build()).violations.map(({ property }) => property)
+  }
+  assert.ok(again(1).includes('C5'))
+  assert.ok(!again(2).includes('C5'))
+})
+
 test('C14: a dead instance may have claimed while the ledger was being read', () => {
   const claimed = (untilMs: number) => {
     const history = minutes(without(4))
