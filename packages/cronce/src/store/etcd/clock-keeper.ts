@@ -3,22 +3,24 @@ import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import { StoreError } from '../store-error.ts'
-import { ServerClock } from './clock.ts'
+import type { ServerClock } from './clock.ts'
 import { CallLost } from './connection.ts'
 
 /** Below this, four requests a while are enough to keep it. */
 const SHARP_MS = 10
 /** Above this, requests follow each other until one falls together with a change of the second. */
 const BLURRED_MS = 150
-const NEXT_ASK_MS = 15
-const KEEP_MS = 15_000
+const NEXT_ASK_MS = 4
+const KEEP_MS = 10_000
+/** The longest that an instance waits for a sharp clock before it joins. Without one it starts fires late, never early. */
+const MOST_WAIT_MS = 3_000
 const TIMEOUT_MS = 2_000
 /** Where, within the time in which the second may change, requests arrive: they divide it into five parts. */
 const PARTS = [-0.3, -0.1, 0.1, 0.3]
 
 /** Asks a member for its time, by the `Date` of its HTTP answers, as long as a store is open. */
 export class ClockKeeper {
-  readonly clock: ServerClock = new ServerClock(() => performance.now())
+  readonly clock: ServerClock
   readonly #endpoint: () => string
   readonly #tls: ConnectionOptions
   readonly #name: string
@@ -26,7 +28,8 @@ export class ClockKeeper {
   readonly #stop = new AbortController()
   #loop: Promise<void> | null = null
 
-  constructor(name: string, endpoint: () => string, tls: ConnectionOptions) {
+  constructor(name: string, clock: ServerClock, endpoint: () => string, tls: ConnectionOptions) {
+    this.clock = clock
     this.#name = name
     this.#endpoint = endpoint
     this.#tls = tls
@@ -35,6 +38,14 @@ export class ClockKeeper {
 
   start(): void {
     this.#loop ??= this.#keep().catch(() => {})
+  }
+
+  /** Resolves when the clock is known well, or after a while. */
+  async isSharp(): Promise<void> {
+    const deadline = performance.now() + MOST_WAIT_MS
+    while (this.clock.width > SHARP_MS && performance.now() < deadline && !this.#stop.signal.aborted) {
+      await sleep(NEXT_ASK_MS)
+    }
   }
 
   close(): void {

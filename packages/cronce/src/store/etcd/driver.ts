@@ -17,7 +17,7 @@ import {
   type Written,
 } from '../kv/driver.ts'
 import { StoreError } from '../store-error.ts'
-import type { ServerClock } from './clock.ts'
+import type { ClockKeeper } from './clock-keeper.ts'
 import { isCompacted, isLeaseGone } from './errors.ts'
 import type { Link } from './link.ts'
 import {
@@ -48,21 +48,25 @@ const RECONNECT_MS = 200
 export class EtcdDriver implements KvDriver {
   readonly name: string
   readonly #link: Link
-  readonly #clock: ServerClock
+  readonly #keeper: ClockKeeper
   /** Written with every transaction. */
   readonly #touched: string
   /** The highest revision that was seen: a lower one means that the cluster was restored from a copy. */
   #revision = 0
 
-  constructor(link: Link, clock: ServerClock, home: string) {
+  constructor(link: Link, keeper: ClockKeeper, home: string) {
     this.name = link.target.name
     this.#link = link
-    this.#clock = clock
+    this.#keeper = keeper
     this.#touched = `${home}touched`
   }
 
   clock(): ClockBounds {
-    return this.#clock.bounds()
+    return this.#keeper.clock.bounds()
+  }
+
+  sharpen(): Promise<void> {
+    return this.#keeper.isSharp()
   }
 
   async read(reads: readonly Read[], at?: number): Promise<Snapshot> {

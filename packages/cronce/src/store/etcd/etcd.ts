@@ -4,6 +4,7 @@ import { openKvStore } from '../kv/open.ts'
 import type { OpenOptions, Store, StoreSource } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { endpointOf, parseUrl } from './address.ts'
+import { ServerClock } from './clock.ts'
 import { ClockKeeper } from './clock-keeper.ts'
 import { EtcdDriver } from './driver.ts'
 import { Link, type Target } from './link.ts'
@@ -42,18 +43,20 @@ export function etcd(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endp
   const options = optionsOf(target, more)
   const chosen = targetOf(options)
   const { prefix = 'cronce' } = options
-  return { name: chosen.name, open: (opening) => open(chosen, prefix, opening) }
+  // What one opening has learned about it, the next one knows.
+  const clock = new ServerClock(() => performance.now())
+  return { name: chosen.name, open: (opening) => open(chosen, clock, prefix, opening) }
 }
 
-async function open(target: Target, prefix: string, opening: OpenOptions): Promise<Store<never>> {
+async function open(target: Target, clock: ServerClock, prefix: string, opening: OpenOptions): Promise<Store<never>> {
   const link = new Link(target)
-  const keeper = new ClockKeeper(target.name, () => link.endpoint, target.tls)
+  const keeper = new ClockKeeper(target.name, clock, () => link.endpoint, target.tls)
   const close = async (): Promise<void> => {
     keeper.close()
     link.close()
   }
   try {
-    const driver = new EtcdDriver(link, keeper.clock, `${prefix}\0`)
+    const driver = new EtcdDriver(link, keeper, `${prefix}\0`)
     await checkServer(driver, opening.warn)
     await keeper.ask().catch((error) => {
       throw link.translate(error)

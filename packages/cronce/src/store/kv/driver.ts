@@ -9,6 +9,8 @@ export interface KvDriver {
   readonly name: string
   /** Bounds of the server's clock: it shows at least `earliest` and at most `latest`. */
   clock(): ClockBounds
+  /** Resolves when the bounds are close together, or after a while. */
+  sharpen(): Promise<void>
   /** All at one moment: the present, or the one right after the write `at`. Throws `RevisionGone` if that is no longer kept. */
   read(reads: readonly Read[], at?: number): Promise<Snapshot>
   /** See `Commit`. Throws `LeaseEnded`, having written nothing, if a put names a lease that has ended. */

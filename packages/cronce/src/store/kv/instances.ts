@@ -48,6 +48,8 @@ export class Instances {
 
   async beat(given: Beat): Promise<BeatAnswer> {
     const { id } = given.instance
+    // From here on this process claims, and stamps what it records.
+    if (given.join) await this.#context.driver.sharpen()
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const known = this.#known.get(id) ?? (await this.#read(id))
       const isRefused = known === 'gone' || !isAccepted(known, given)
