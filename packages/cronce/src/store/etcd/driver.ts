@@ -51,13 +51,17 @@ export class EtcdDriver implements KvDriver {
   readonly #keeper: ClockKeeper
   /** Written with every transaction. */
   readonly #touched: string
+  readonly #home: string
   /** The highest revision that was seen: a lower one means that the cluster was restored from a copy. */
   #revision = 0
+  #replaced: StoreError | null = null
+  #onReplaced: (unchecked: KvDriver) => Promise<void> = async () => {}
 
   constructor(link: Link, keeper: ClockKeeper, home: string) {
     this.name = link.target.name
     this.#link = link
     this.#keeper = keeper
+    this.#home = home
     this.#touched = `${home}touched`
   }
 
@@ -158,6 +162,10 @@ export class EtcdDriver implements KvDriver {
     return { cluster: header.cluster_id, term: header.raft_term }
   }
 
+  onReplaced(listener: (unchecked: KvDriver) => Promise<void>): void {
+    this.#onReplaced = listener
+  }
+
   status(): Promise<StatusAnswer> {
     return this.#call(() => this.#link.call(MAINTENANCE, {}))
   }
@@ -188,8 +196,9 @@ export class EtcdDriver implements KvDriver {
 
   async #txn(method: typeof TXN, message: Operation): Promise<TxnAnswer> {
     const before = this.#revision
+    if (this.#replaced !== null) throw this.#replaced
     const answer = await this.#call<TxnAnswer>(() => this.#link.call(method, message))
-    this.#checkHeader(answer.header, before)
+    await this.#checkHeader(answer.header, before)
     return answer
   }
 
@@ -204,13 +213,17 @@ export class EtcdDriver implements KvDriver {
   }
 
   /** Reads and writes are linearizable: no answer is older than what was seen before it was asked for. */
-  #checkHeader({ revision }: Header, before: number): void {
+  async #checkHeader({ revision }: Header, before: number): Promise<void> {
     if (revision < before) {
-      throw new StoreError(
+      const isFirst = this.#replaced === null
+      this.#replaced ??= new StoreError(
         'STORE_REPLACED',
         `${this.name} went back in time, from revision ${before} to ${revision}: it was restored from a snapshot, or replaced.`,
-        { hint: 'Stop all instances, then open it once with adopt: see docs/etcd.md.', notApplied: false },
+        { hint: 'Stop all instances, then run cronce adopt once: see docs/etcd.md.', notApplied: false },
       )
+      const unchecked = new EtcdDriver(this.#link, this.#keeper, this.#home)
+      if (isFirst) await this.#onReplaced(unchecked).catch(() => {})
+      throw this.#replaced
     }
     this.#revision = Math.max(this.#revision, revision)
   }

@@ -127,14 +127,12 @@ export class ChangeWriter {
     const { context, schedules } = this.#parts
     const { keys, driver, identity } = context
     const { claimant } = this.#options
-    const reads: Read[] = [{ get: keys.meta }]
-    if (claimant !== undefined) reads.push({ get: instanceKey(context, claimant) })
+    const live = claimant === undefined ? [] : [instanceKey(context, claimant)]
+    const liveness = live.map((key): Guard => ({ key, is: 'present' }))
+    const reads: Read[] = [keys.meta, ...live].map((get) => ({ get }))
     const appGuards = this.#appGuards()
     const answer = await driver.commit({
-      guards: [
-        ...guards,
-        ...reads.slice(1).map((read): Guard => ({ key: (read as { get: string }).get, is: 'present' })),
-      ],
+      guards: [...guards, ...liveness],
       puts,
       groups: writing.map(({ planned: { group } }) => ({ ...group, guards: [...group.guards, ...appGuards] })),
       reads,

@@ -28,6 +28,8 @@ export interface KvDriver {
   changes(range: KeyRange, after: number, until: number): Promise<readonly Written[] | null>
   /** What tells this server from another one, as far as it says. `term` never goes back. */
   identify(): Promise<ServerIdentity>
+  /** Called once when the server has gone back in time. From then on every call fails, but for those of the driver that is passed. */
+  onReplaced(listener: (unchecked: KvDriver) => Promise<void>): void
   close(): Promise<void>
 }
 

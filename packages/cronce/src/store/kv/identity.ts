@@ -12,6 +12,8 @@ interface Meta {
   readonly id: string
   readonly epoch: number
   readonly cluster: string
+  /** A process saw it go back in time: it must be adopted. */
+  readonly isRestored?: true
 }
 
 /**
@@ -32,6 +34,7 @@ export class Identity {
     const entry = (await readMeta(driver, keys)) ?? (await createMeta(driver, keys, server))
     const identity = new Identity(driver, keys, entry)
     await identity.#settle(server, options.adopt)
+    driver.onReplaced((unchecked) => markRestored(unchecked, keys))
     return identity
   }
 
@@ -62,6 +65,7 @@ export class Identity {
     if (entry.revision === this.#revision) return
     const meta = JSON.parse(entry.value) as Meta
     if (meta.id !== this.#meta.id) throw this.#replaced('another store has its place')
+    if (meta.isRestored === true) throw this.#copied()
     const hasMoved = meta.epoch !== this.#meta.epoch
     this.#meta = meta
     this.#revision = entry.revision
@@ -69,12 +73,12 @@ export class Identity {
   }
 
   async #settle(server: ServerIdentity, adopt: boolean): Promise<void> {
-    const { format, cluster } = this.#meta
+    const { format, cluster, isRestored = false } = this.#meta
     if (format !== FORMAT) throw this.#otherFormat(format)
     const termKey = this.#keys.key('term')
     const { found } = await this.#driver.read([{ get: termKey }])
     const term = Number(found[0]!.entries[0]?.value ?? 0)
-    const isElsewhere = cluster !== server.cluster || server.term < term
+    const isElsewhere = isRestored || cluster !== server.cluster || server.term < term
     if (isElsewhere && !adopt) throw this.#copied()
     if (isElsewhere) await this.#adopt(server)
     // Apart from `meta`, which guards every write.
@@ -84,7 +88,8 @@ export class Identity {
 
   /** A new epoch, above every token of the original, and without the original's instances. */
   async #adopt({ cluster }: ServerIdentity): Promise<void> {
-    const meta: Meta = { ...this.#meta, epoch: this.#meta.epoch + 1, cluster }
+    const { isRestored: _, ...before } = this.#meta
+    const meta: Meta = { ...before, epoch: before.epoch + 1, cluster }
     const puts = [{ key: this.#keys.meta, value: JSON.stringify(meta) }]
     const { isHeld, revision } = await this.#driver.commit({ guards: [this.guard], puts, groups: [] })
     if (!isHeld) {
@@ -130,6 +135,15 @@ export class Identity {
 
 async function readMeta(driver: KvDriver, keys: Keys): Promise<Entry | undefined> {
   return (await driver.read([{ get: keys.meta }])).found[0]!.entries[0]
+}
+
+/** Processes that start later can't see it by themselves. */
+async function markRestored(driver: KvDriver, keys: Keys): Promise<void> {
+  const entry = await readMeta(driver, keys)
+  if (entry === undefined) return
+  const meta: Meta = { ...(JSON.parse(entry.value) as Meta), isRestored: true }
+  const guards: Guard[] = [{ key: keys.meta, is: 'revision', revision: entry.revision }]
+  await driver.commit({ guards, puts: [{ key: keys.meta, value: JSON.stringify(meta) }], groups: [] })
 }
 
 async function createMeta(driver: KvDriver, keys: Keys, { cluster }: ServerIdentity): Promise<Entry> {

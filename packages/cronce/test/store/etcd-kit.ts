@@ -1,0 +1,29 @@
+import { ServerClock } from '../../src/store/etcd/clock.ts'
+import { ClockKeeper } from '../../src/store/etcd/clock-keeper.ts'
+import { EtcdDriver } from '../../src/store/etcd/driver.ts'
+import { Link } from '../../src/store/etcd/link.ts'
+import type { KvDriver } from '../../src/store/kv/driver.ts'
+import { decodeNumber, encodeNumber, Keys } from '../../src/store/kv/keys.ts'
+import type { OpenOptions } from '../../src/store/store.ts'
+
+export const OPENING: OpenOptions = { namespace: 'test', adopt: false, production: false, warn: () => {} }
+
+/** A driver without a store. */
+export function driverAt(url: string): KvDriver {
+  const link = new Link({ name: 'etcd', endpoints: [url], tls: {}, user: null, timeoutMs: 5_000 })
+  const clock = new ServerClock(() => performance.now())
+  return new EtcdDriver(link, new ClockKeeper('etcd', clock, () => url, {}), 'kit\0')
+}
+
+/** Make all instances that are over, over for this much longer. */
+export async function ageInstances(url: string, namespace: string, ms: number): Promise<void> {
+  const driver = driverAt(url)
+  const keys = new Keys('cronce', namespace)
+  const { found } = await driver.read([{ ...keys.below('gt'), keysOnly: true }])
+  for (const { key } of found[0]!.entries) {
+    const [, endedAt, name] = keys.parts(key)
+    const older = { key: keys.key('gt', encodeNumber(decodeNumber(endedAt!) - ms), name!), value: '' }
+    await driver.commit({ guards: [], puts: [older], groups: [{ guards: [], puts: [], deletes: [key] }] })
+  }
+  await driver.close()
+}
