@@ -27,3 +27,15 @@ export async function ageInstances(url: string, namespace: string, ms: number): 
   }
   await driver.close()
 }
+
+/** By the JSON gateway, which shares no code with the store. */
+export async function askGateway(
+  url: string,
+  path: string,
+  body: object,
+): Promise<{ readonly header: { readonly revision: string; readonly member_id: string } }> {
+  const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${path}: ${text}`)
+  return JSON.parse(text)
+}
