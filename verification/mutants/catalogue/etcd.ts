@@ -9,6 +9,10 @@ function ruled(...names: readonly string[]): Mutant['caughtBy'] {
   return { judge: 'tests', file: CONFORMANCE, names }
 }
 
+function raced(...names: readonly string[]): Mutant['caughtBy'] {
+  return { judge: 'tests', file: 'packages/cronce/test/store/etcd-races.test.ts', names }
+}
+
 /**
  * Mistakes in the key-value store and its driver for etcd. The client decides on what it has read; what the server compares in the
  * write itself is what races are decided by, so each of these comparisons is missing once.
@@ -94,13 +98,82 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
         "        { key: keys.key('iv', name), is: 'version', version: renewals + 1 },\n",
         '',
       ),
+    ],
+    caughtBy: raced('an instance that renews is not declared dead over an older look'),
+  },
+  {
+    name: 'etcd-beat-without-record',
+    rule: 'P3',
+    breaks: 'An instance that is declared dead while it renews hears that it lives.',
+    edits: [
       edit(
         'store/kv/instances.ts',
         ": [{ key, is: 'revision', revision: known.revision }]",
         ": [{ key: keys.meta, is: 'present' }]",
       ),
     ],
-    caughtBy: ruled('of many who bury and one who renews, all agree who came first'),
+    caughtBy: raced('an instance that is declared dead does not renew'),
+  },
+  {
+    name: 'etcd-step-without-run',
+    rule: 'P3',
+    breaks: 'A run that ends while it begins a step begins it all the same.',
+    edits: [
+      edit(
+        'store/kv/steps.ts',
+        'guards: [identity.guard, unchanged, ...decision.guards],',
+        'guards: [identity.guard, unchanged],',
+      ),
+    ],
+    caughtBy: raced('a run that ends, or whose instance dies, begins no step'),
+  },
+  {
+    name: 'etcd-step-twice',
+    rule: 'P3',
+    breaks: 'Two calls that begin one step both begin it.',
+    edits: [
+      edit(
+        'store/kv/steps.ts',
+        'guards: [identity.guard, unchanged, ...decision.guards],',
+        'guards: [identity.guard, ...decision.guards],',
+      ),
+    ],
+    caughtBy: raced('a step is begun once'),
+  },
+  {
+    name: 'etcd-note-without-run',
+    rule: 'P3',
+    breaks: 'A run that ends while it reports progress reports it all the same.',
+    edits: [
+      edit(
+        'store/kv/steps.ts',
+        'group: { guards: run.guards, puts, deletes: [] }',
+        'group: { guards: [], puts, deletes: [] }',
+      ),
+    ],
+    caughtBy: raced('a run that ends tells nothing'),
+  },
+  {
+    name: 'etcd-prune-without-look',
+    rule: 'P5',
+    breaks: 'A fire that is opened again while it is pruned loses its lines.',
+    edits: [
+      edit('store/kv/prune.ts', "guards: [{ range: keys.linesOf(fire), is: 'quiet', revision }],", 'guards: [],'),
+    ],
+    caughtBy: raced('a fire that is opened again is neither pruned nor trimmed'),
+  },
+  {
+    name: 'etcd-without-floor',
+    rule: 'P2',
+    breaks: 'A schedule that is created while another one is removed takes changes that were decided on that one.',
+    edits: [
+      edit(
+        'store/kv/facts.ts',
+        'return { guards: [guard], puts:',
+        'return { guards: guard.is === undefined ? [guard] : [], puts:',
+      ),
+    ],
+    caughtBy: raced('a schedule that is created counts from above every one that was removed'),
   },
   {
     name: 'etcd-burial-despite-lease',

@@ -4,7 +4,8 @@ import { EtcdDriver } from '../../src/store/etcd/driver.ts'
 import { Link } from '../../src/store/etcd/link.ts'
 import type { KvDriver } from '../../src/store/kv/driver.ts'
 import { decodeNumber, encodeNumber, Keys } from '../../src/store/kv/keys.ts'
-import type { OpenOptions } from '../../src/store/store.ts'
+import { openKvStore } from '../../src/store/kv/open.ts'
+import type { OpenOptions, Store } from '../../src/store/store.ts'
 
 export const OPENING: OpenOptions = { namespace: 'test', adopt: false, production: false, warn: () => {} }
 
@@ -13,6 +14,42 @@ export function driverAt(url: string): KvDriver {
   const link = new Link({ name: 'etcd', endpoints: [url], tls: {}, user: null, timeoutMs: 5_000 })
   const clock = new ServerClock(() => performance.now())
   return new EtcdDriver(link, new ClockKeeper('etcd', clock, () => url, {}), 'kit\0')
+}
+
+/** A store in which something else can happen between what a call reads and what it writes. */
+export interface RacingStore {
+  readonly store: Store<never>
+  /** Run it once, before the next commit of this store. */
+  beforeCommit(rival: () => Promise<unknown>): void
+}
+
+export async function openRacing(url: string, namespace: string): Promise<RacingStore> {
+  const driver = await driverWithClock(url)
+  let rival: (() => Promise<unknown>) | null = null
+  const commit = driver.commit.bind(driver)
+  driver.commit = async (given) => {
+    const first = rival
+    rival = null
+    await first?.()
+    return commit(given)
+  }
+  const opening = { ...OPENING, namespace, prefix: 'cronce', onClose: () => driver.close() }
+  return {
+    store: await openKvStore(driver, opening),
+    beforeCommit(next) {
+      rival = next
+    },
+  }
+}
+
+async function driverWithClock(url: string): Promise<KvDriver> {
+  const link = new Link({ name: 'etcd', endpoints: [url], tls: {}, user: null, timeoutMs: 5_000 })
+  const keeper = new ClockKeeper('etcd', new ServerClock(() => performance.now()), () => url, {})
+  await keeper.ask()
+  const driver = new EtcdDriver(link, keeper, 'kit\0')
+  // To the second is enough here.
+  driver.sharpen = async () => {}
+  return driver
 }
 
 /** Make all instances that are over, over for this much longer. */
