@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { etcd } from '../../../packages/cronce/src/etcd.ts'
-import { type Server, startEtcd } from '../../../scripts/servers/index.ts'
+import { type EtcdCluster, type Server, startEtcd, startEtcdCluster } from '../../../scripts/servers/index.ts'
 import type { ChaosStore, PreparedStore, ServerEnd, ServerTrick, ServerUnderChaos, StoreModule } from './store.ts'
 
 export const etcdChaos: ChaosStore = {
@@ -29,8 +29,74 @@ export const etcdChaos: ChaosStore = {
   },
 }
 
-function etcdUrl(port: number): string {
-  return `etcd://127.0.0.1:${port}`
+/**
+ * Three members. Processes reach two of them directly and one by way of the proxies: what these do to the network looks like a member
+ * that is cut off, slow, or answers late.
+ */
+export const etcdClusterChaos: ChaosStore = {
+  name: 'etcd3',
+  mounts: false,
+  transacts: false,
+  async prepare(): Promise<PreparedStore> {
+    const cluster = await startEtcdCluster()
+    const [first, ...others] = cluster.members as [Server, ...Server[]]
+    const urlBy = (port: number): string => etcdUrl(port, ...others.map((member) => member.port))
+    const url = urlBy(first.port)
+    return {
+      module: import.meta.filename,
+      url,
+      source: source(url),
+      network: { host: '127.0.0.1', port: first.port, urlBy },
+      now: async () => Date.now(),
+      probe: () => Promise.any(cluster.members.map((member) => write(member, 'chaos/probe'))),
+      clock: 'own',
+      server: clusterUnderChaos(cluster),
+      isFree: () => true,
+      disk: { reason: 'the servers have it' },
+      effects: async () => [],
+      close: () => cluster.stop(),
+    }
+  },
+}
+
+function etcdUrl(...ports: readonly number[]): string {
+  return `etcd://${ports.map((port) => `127.0.0.1:${port}`).join()}`
+}
+
+function clusterUnderChaos(cluster: EtcdCluster): ServerUnderChaos {
+  const { members } = cluster
+  return {
+    // The leader, each time: another member takes over.
+    async restart(end, downMs) {
+      const leader = await cluster.leader()
+      await leader.halt(SIGNALS[end])
+      await sleep(downMs)
+      await leader.restart()
+    },
+    disconnect: async () => 0,
+    clock: { reason: 'a program in Go asks the system for the time' },
+    tricks: [
+      {
+        name: 'frozen leader',
+        async play(ms, wait) {
+          const { pid } = await cluster.leader()
+          process.kill(pid, 'SIGSTOP')
+          await wait(ms * FROZEN)
+          process.kill(pid, 'SIGCONT')
+        },
+      },
+      {
+        name: 'no quorum',
+        async play(ms, wait) {
+          const two = members.slice(0, 2)
+          await Promise.all(two.map((member) => member.halt('SIGKILL')))
+          await wait(ms)
+          await Promise.all(two.map((member) => member.restart()))
+        },
+      },
+      ...tricksOf(members[2]!).filter(({ name }) => name === 'compaction'),
+    ],
+  }
 }
 
 /** Beyond what a busy machine explains, and short enough that no process waits long for an answer that was lost. */
