@@ -19,6 +19,7 @@ export const etcdChaos: ChaosStore = {
       now: async () => Date.now(),
       probe: () => write(server, 'chaos/probe'),
       clock: 'own',
+      clockErrorMs: CLOCK_ERROR_MS,
       server: underChaos(server),
       isFree: () => true,
       disk: { reason: 'the server has it' },
@@ -50,6 +51,7 @@ export const etcdClusterChaos: ChaosStore = {
       now: async () => Date.now(),
       probe: () => Promise.any(cluster.members.map((member) => write(member, 'chaos/probe'))),
       clock: 'own',
+      clockErrorMs: CLOCK_ERROR_MS,
       server: clusterUnderChaos(cluster),
       isFree: () => true,
       disk: { reason: 'the servers have it' },
@@ -98,6 +100,9 @@ function clusterUnderChaos(cluster: EtcdCluster): ServerUnderChaos {
     ],
   }
 }
+
+/** Processes measure its clock, late and never early: by milliseconds on an idle machine, by more where answers wait for a processor. */
+const CLOCK_ERROR_MS = 150
 
 /** Beyond what a busy machine explains, and short enough that no process waits long for an answer that was lost. */
 const TIMEOUT_MS = 3_000
