@@ -103,6 +103,22 @@ test('a server that is away is told from one that is silent, and whether anythin
   await proxy.close()
 })
 
+test('a process waits for what it asks, and for nothing else', async () => {
+  await using server = await startEtcd()
+  const program = `
+    import { etcd } from ${JSON.stringify(import.meta.resolve('../../src/etcd.ts'))}
+    const source = etcd({ endpoints: [process.argv[1]] })
+    for (let opening = 0; opening < 3; opening++) {
+      const store = await source.open({ namespace: 'a', adopt: false, production: false, warn() {} })
+      store.watch(() => {})
+      await store.load(['s'])
+      if (opening < 2) await store.close()
+    }
+    console.log('done')`
+  const args = ['--input-type=module', '-e', program, server.url]
+  assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 }), 'done\n')
+})
+
 test('a cluster loses its leader, and a store on all its members goes on without a lost write', async () => {
   await using cluster = await startEtcdCluster()
   const store = await etcd({ endpoints: cluster.urls, timeoutMs: 4_000 }).open(OPENING)

@@ -54,9 +54,9 @@ export class ClockKeeper {
   }
 
   /** One answer: the clock is known to the second from here on. */
-  async ask(): Promise<void> {
+  async ask({ keepsRunning = true } = {}): Promise<void> {
     const sentAt = performance.now()
-    const date = await this.#askDate()
+    const date = await this.#askDate(keepsRunning)
     this.clock.observe(date, sentAt, performance.now())
   }
 
@@ -76,7 +76,7 @@ export class ClockKeeper {
   async #sharpen(): Promise<void> {
     while (this.clock.width > SHARP_MS) {
       if (this.clock.width > BLURRED_MS) {
-        await this.ask()
+        await this.#look()
         await this.#sleep(NEXT_ASK_MS)
       } else await this.#askAround()
     }
@@ -89,24 +89,28 @@ export class ClockKeeper {
     await Promise.all(
       PARTS.map(async (part) => {
         await this.#sleep(middle + part * width - performance.now())
-        await this.ask()
+        await this.#look()
       }),
     )
+  }
+
+  /** No process waits for these. */
+  async #look(): Promise<void> {
+    await this.ask({ keepsRunning: false })
   }
 
   async #sleep(ms: number): Promise<void> {
     await sleep(Math.max(0, ms), undefined, { ref: false, signal: this.#stop.signal })
   }
 
-  #askDate(): Promise<number> {
+  #askDate(keepsRunning: boolean): Promise<number> {
     const url = new URL('/version', this.#endpoint())
     const isSecure = url.protocol === 'https:'
     return new Promise((resolve, reject) => {
       const request = isSecure
         ? https.request(url, { ...this.#tls, agent: this.#agents[1], timeout: TIMEOUT_MS })
         : http.request(url, { agent: this.#agents[0], timeout: TIMEOUT_MS })
-      // Only the first answer is waited for: the others must not keep the process running.
-      if (this.clock.isKnown) request.on('socket', (socket) => socket.unref())
+      if (!keepsRunning) request.on('socket', (socket) => socket.unref())
       request.on('timeout', () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)))
       request.on('error', (error) => reject(new CallLost('connecting', error.message, error)))
       request.on('response', (response) => {
