@@ -40,6 +40,8 @@ type Headers = http2.IncomingHttpHeaders
 
 const WINDOW_BYTES = 4 << 20
 const HEAD_BYTES = 5
+/** Of the buffers of one connection: what a list of thousands takes, many times over. */
+const MOST_MEMORY_MB = 100
 
 /** gRPC with one member, over HTTP/2: connects when it is first used, and again after the connection was lost. */
 export class Connection {
@@ -151,7 +153,7 @@ export class Connection {
   #open(timeoutMs: number): Promise<Session> {
     return new Promise((resolve, reject) => {
       const settings = { initialWindowSize: WINDOW_BYTES, enablePush: false }
-      const session = http2.connect(this.#origin, { ...this.#tls, settings })
+      const session = http2.connect(this.#origin, { ...this.#tls, settings, maxSessionMemory: MOST_MEMORY_MB })
       const fail = (message: string, cause?: unknown): void => {
         clearTimeout(timer)
         session.destroy()
