@@ -80,6 +80,7 @@ test('messages are read as they were written, and unknown fields are passed over
   }
   assert.deepEqual(decode(encode(value, schema), schema), value)
   assert.deepEqual(decode(encode(value, schema), { on: flag(4) }), { on: true })
+  assert.deepEqual(decode(encode({ count: -1 }, inner), { count: id(2) }), { count: '18446744073709551615' })
   assert.deepEqual(decode(Buffer.alloc(0), schema), { large: '0', on: false, one: undefined, many: [] })
 })
 

@@ -12,7 +12,7 @@ interface Field {
 export type Message = { readonly [name: string]: unknown }
 
 export const text = (number: number): Field => ({ number, kind: 'text' })
-/** Below 2^53. */
+/** Below 2^53. A negative one can be written, but not read. */
 export const integer = (number: number): Field => ({ number, kind: 'integer' })
 /** 64 bits, as decimal text. */
 export const id = (number: number): Field => ({ number, kind: 'id' })
@@ -51,9 +51,15 @@ class Writer {
     this.#varint(number * 8 + (isDelimited ? LENGTH_DELIMITED : VARINT))
     if (kind === 'text') this.#text(value as string)
     else if (kind === 'message') this.#nested(() => this.message(value as Message, of!()))
-    else if (kind === 'integer') this.#varint(value as number)
+    else if (kind === 'integer') this.#integer(value as number)
     else if (kind === 'flag') this.#varint(value === true ? 1 : 0)
     else this.#bigVarint(BigInt(value as string))
+  }
+
+  /** A negative one takes all 64 bits. */
+  #integer(value: number): void {
+    if (value < 0) this.#bigVarint(BigInt(value))
+    else this.#varint(value)
   }
 
   #text(value: string): void {

@@ -212,7 +212,14 @@ export class ChangeWriter {
     const { from } = keys.below('f')
     const hasLines = planned.some(({ group }) => group.puts.some(({ key }) => key.startsWith(from)))
     const wakes = this.#options.wake === true && planned.length > 0
-    return [...(hasLines ? [{ key: keys.lineBell, value: '' }] : []), ...(wakes ? [wakePut()] : [])]
+    // A claimant is live. Any other may be over by now, and its runs must be found as orphans.
+    const others = new Set(planned.flatMap(({ instances }) => instances))
+    others.delete(this.#options.claimant?.instance ?? '')
+    return [
+      ...(hasLines ? [{ key: keys.lineBell, value: '' }] : []),
+      ...(wakes ? [wakePut()] : []),
+      ...[...others].map((instance) => ({ key: keys.key('go', encodeName(instance)), value: '' })),
+    ]
   }
 
   #appGuards(): Guard[] {

@@ -59,11 +59,7 @@ export class Instances {
         : await this.#write(given, known)
       if (answer === null) continue
       const number = known === 'gone' ? null : (known?.beat ?? null)
-      return this.#answer(
-        given,
-        answer,
-        isRefused ? { alive: false, number } : { alive: true, number: beatOf(given, known) },
-      )
+      return this.#answer(answer, isRefused ? { alive: false, number } : { alive: true, number: beatOf(given, known) })
     }
     throw busy(this.#context)
   }
@@ -115,10 +111,10 @@ export class Instances {
     return entry && { ...(JSON.parse(entry.value) as StoredInstance), revision: entry.revision }
   }
 
-  async #pulse(id: string): Promise<Pulse> {
+  async #pulse(id: string): Promise<Pulse & { readonly drain: boolean }> {
     const { driver, keys } = this.#context
-    const { found } = await driver.read([{ get: keys.key('iv', encodeName(id)) }])
-    return pulseOf(found[0]!.entries[0])
+    const { found } = await driver.read(['iv', 'id'].map((kind) => ({ get: keys.key(kind, encodeName(id)) })))
+    return { ...pulseOf(found[0]!.entries[0]), drain: found[1]!.entries.length > 0 }
   }
 
   #peerReads({ instance }: Beat): Read[] {
@@ -134,25 +130,21 @@ export class Instances {
     ]
   }
 
-  async #answer(
-    given: Beat,
-    found: readonly Found[],
-    { alive, number }: Pick<BeatAnswer, 'alive' | 'number'>,
-  ): Promise<BeatAnswer> {
+  async #answer(found: readonly Found[], { alive, number }: Pick<BeatAnswer, 'alive' | 'number'>): Promise<BeatAnswer> {
     const { keys, identity, time } = this.#context
+    const instances = liveInstances(keys, found)
     const [held, app, orphans, expiring, ended] = found.slice(LIVE_READS).map(({ entries }) => entries) as Entry[][]
-    const isOver = !alive || given.instance.state === 'left'
     return {
       alive,
       number,
       now: time.now(),
       epoch: identity.epoch,
       lost: false,
-      held: isOver ? [] : held!.map((entry) => heldRun(keys, entry)),
-      instances: liveInstances(keys, found),
+      held: alive ? held!.map((entry) => heldRun(keys, entry)) : [],
+      instances,
       chores: {
         appVersion: app![0]?.version ?? 0,
-        orphans: await this.holding(orphans!.map(({ key }) => decodeName(keys.parts(key)[1]!))),
+        orphans: await this.#orphans(orphans!, instances),
         prunable: expiring!.length > 0 || (await this.forgettable(ended!)).length > 0,
       },
     }
@@ -179,8 +171,8 @@ export class Instances {
     const { driver, keys, time } = this.#context
     const name = encodeName(instance)
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const reads = ['i', 'g', 'iv', 'ie'].map((kind) => ({ get: keys.key(kind, name) }))
-      const [entry, gone, beating, lease] = (await driver.read(reads)).found.map(({ entries }) => entries[0])
+      const reads = ['i', 'g', 'iv', 'ie', 'id'].map((kind) => ({ get: keys.key(kind, name) }))
+      const [entry, gone, beating, lease, drained] = (await driver.read(reads)).found.map(({ entries }) => entries[0])
       if (entry === undefined) return gone !== undefined && (JSON.parse(gone.value) as GoneInstance).state === 'dead'
       const pulse = pulseOf(beating)
       if (pulse.renewals !== renewals || (lease !== undefined && !hint)) return false
@@ -191,7 +183,7 @@ export class Instances {
         { key: keys.key('iv', name), is: 'version', version: renewals + 1 },
         ...(hint ? [] : [{ key: keys.key('ie', name), is: 'absent' } as const]),
       ]
-      const end = over(keys, { ...record, state: 'dead' }, pulse, time.now())
+      const end = over(keys, { ...record, state: 'dead' }, { ...pulse, drain: drained !== undefined }, time.now())
       if (await this.#commit({ guards, puts: [], groups: [end] }, async () => false)) return true
     }
     throw busy(this.#context)
@@ -217,7 +209,6 @@ export class Instances {
     const { keys, driver } = this.#context
     const { found } = await driver.read([...liveReads(keys), { ...keys.below('go'), keysOnly: true }])
     const live = liveInstances(keys, found)
-    const orphans = found[LIVE_READS]!.entries.map(({ key }) => decodeName(keys.parts(key)[1]!))
     const isOfApp = (record: InstanceRecord): boolean => app === undefined || record.app === app
     let records: InstanceRecord[]
     if (ids !== undefined) {
@@ -226,7 +217,7 @@ export class Instances {
       for (const { id } of present) wanted.delete(id)
       records = [...present, ...(await this.#gone([...wanted]))]
     } else {
-      const holding = await this.holding(orphans)
+      const holding = await this.#orphans(found[LIVE_READS]!.entries, live)
       const idle = await this.#newestGone(new Set(holding), isOfApp, ended)
       records = [...live, ...(await this.#gone(holding)), ...idle]
     }
@@ -260,18 +251,25 @@ export class Instances {
     return found.flatMap(({ entries }) => entries.map(({ value }) => JSON.parse(value) as GoneInstance))
   }
 
-  /** Of instances that are over, those that still hold open runs. The others are noted as settled. */
-  async holding(ids: readonly string[]): Promise<string[]> {
+  /** Of instances that may be orphans, those that are over and hold open runs. Those that hold nothing are no longer listed. */
+  async #orphans(entries: readonly Entry[], live: readonly InstanceRecord[]): Promise<string[]> {
     const { keys, driver, identity } = this.#context
+    const present = new Set(live.map(({ id }) => id))
+    const ids = entries.map(({ key }) => decodeName(keys.parts(key)[1]!)).filter((id) => !present.has(id))
     if (ids.length === 0) return []
-    const { found } = await driver.read(ids.map((id) => ({ ...keys.below('r', encodeName(id)), countOnly: true })))
-    const idle = ids.filter((_, index) => found[index]!.count === 0)
+    const { found } = await driver.read(
+      ids.flatMap((id): Read[] => [
+        { ...keys.below('r', encodeName(id)), countOnly: true },
+        { get: keys.key('g', encodeName(id)) },
+      ]),
+    )
+    const idle = ids.filter((_, index) => found[2 * index]!.count === 0)
     const groups = idle.slice(0, BITE).map((id): Group => {
       const name = encodeName(id)
       return { guards: [{ range: keys.below('r', name), is: 'empty' }], puts: [], deletes: [keys.key('go', name)] }
     })
     if (groups.length > 0) await driver.commit({ guards: [identity.guard], puts: [], groups }).catch(() => {})
-    return ids.filter((_, index) => found[index]!.count > 0)
+    return ids.filter((_, index) => found[2 * index]!.count > 0 && found[2 * index + 1]!.entries.length > 0)
   }
 
   /** Of instances by their end, those that hold nothing any more. */
@@ -330,10 +328,15 @@ function pulseOf(entry: Entry | undefined): Pulse {
 }
 
 /** It left or was declared dead: for ever. Not before its last claim, whoever's clock that was written by. */
-function over(keys: Keys, described: Described, { renewals, at }: Pulse, now: Instant): Group {
+function over(
+  keys: Keys,
+  described: Described,
+  { renewals, at, drain }: Pulse & { readonly drain: boolean },
+  now: Instant,
+): Group {
   const name = encodeName(described.id)
   const endedAt = Math.max(now, at)
-  const record: GoneInstance = { ...described, renewals, renewedAt: at, expired: true, drain: false, endedAt }
+  const record: GoneInstance = { ...described, renewals, renewedAt: at, expired: true, drain, endedAt }
   return {
     guards: [],
     puts: [

@@ -1,6 +1,6 @@
 import type { Change } from '../../model/change.ts'
 import type { FireKey, HistoryRecord } from '../../model/record.ts'
-import { isRunning, type OpenFire, type RunningFire, type ScheduleState } from '../../model/schedule.ts'
+import { isRunning, NOBODY, type OpenFire, type RunningFire, type ScheduleState } from '../../model/schedule.ts'
 import { EndCounter } from './counts.ts'
 import type { Group, Guard } from './driver.ts'
 import { encodeName, type Keys } from './keys.ts'
@@ -27,6 +27,8 @@ export interface Planned {
   readonly group: Group
   /** What the schedule is once this is written, but for the revision of its key. `null`: gone. */
   readonly next: Omit<Known, 'revision'> | null
+  /** Instances of the runs that it begins or changes. */
+  readonly instances: readonly string[]
 }
 
 export interface Planning {
@@ -48,7 +50,7 @@ export function planChange(
   const state = next?.state ?? null
   writeQueue(keys, writes, before?.state ?? null, state)
   writeIndexes(keys, writes, before?.state ?? null, state)
-  writeOpen(keys, writes, change.id, before?.state ?? null, state)
+  const instances = writeOpen(keys, writes, change.id, before?.state ?? null, state)
   for (const nonce of facts.freed) writes.delete(keys.nonce(change.id, nonce))
   writeHistory(keys, writes, change, facts, place)
   if (next === null) {
@@ -60,7 +62,7 @@ export function planChange(
     if (edition === state.version) writes.put(keys.definition(change.id), writeDefinition(state.definition, edition))
   }
   const { puts, deletes } = writes
-  return { group: { guards: guardsOf(keys, change, before), puts, deletes }, next }
+  return { group: { guards: guardsOf(keys, change, before), puts, deletes }, next, instances }
 }
 
 function guardsOf(keys: Keys, { id, creates }: Change, before: Known | undefined): Guard[] {
@@ -128,7 +130,8 @@ function writeOpen(
   schedule: string,
   before: ScheduleState | null,
   state: ScheduleState | null,
-): void {
+): string[] {
+  const instances: string[] = []
   const [old, next] = [new Set(before?.open), new Set(state?.open)]
   for (const fire of old) {
     if (next.has(fire)) continue
@@ -144,7 +147,9 @@ function writeOpen(
     for (const key of slotKeys(keys, schedule, fire)) writes.put(key, '')
     const { instance, token, claim, cancel } = fire.run
     writes.put(keys.held(instance, schedule, token), JSON.stringify([claim, cancel]))
+    if (instance !== NOBODY) instances.push(instance)
   }
+  return instances
 }
 
 function slotKeys(keys: Keys, schedule: string, { run }: RunningFire): string[] {
