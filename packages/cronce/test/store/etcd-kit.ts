@@ -5,7 +5,7 @@ import { Link } from '../../src/store/etcd/link.ts'
 import type { KvDriver } from '../../src/store/kv/driver.ts'
 import { decodeNumber, encodeNumber, Keys } from '../../src/store/kv/keys.ts'
 import { openKvStore } from '../../src/store/kv/open.ts'
-import type { OpenOptions, Store } from '../../src/store/store.ts'
+import type { OpenOptions, Store, StoreSource } from '../../src/store/store.ts'
 
 export const OPENING: OpenOptions = { namespace: 'test', adopt: false, production: false, warn: () => {} }
 
@@ -38,6 +38,19 @@ export async function openRacing(url: string, namespace: string): Promise<Racing
     store: await openKvStore(driver, opening),
     beforeCommit(next) {
       rival = next
+    },
+  }
+}
+
+/** A store whose clock can be set: what reads it from the server is replaced. */
+export function sourceWithClock(url: string, wall: () => number): StoreSource<never> {
+  return {
+    name: 'etcd',
+    async open(options) {
+      const driver = driverAt(url)
+      driver.clock = () => ({ earliest: wall(), latest: wall(), steps: 0 })
+      driver.sharpen = async () => {}
+      return openKvStore(driver, { ...options, prefix: 'cronce', onClose: () => driver.close() })
     },
   }
 }
