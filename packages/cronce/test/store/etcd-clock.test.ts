@@ -4,8 +4,10 @@ import fc from 'fast-check'
 import { startEtcd } from '../../../../scripts/servers/index.ts'
 import { ServerClock } from '../../src/store/etcd/clock.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
+import { openKvStore } from '../../src/store/kv/open.ts'
 import { StoreTime } from '../../src/store/kv/time.ts'
-import { OPENING } from './etcd-kit.ts'
+import { beat } from '../../src/testing/conformance/samples.ts'
+import { driverAt, OPENING } from './etcd-kit.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12)
 
@@ -106,4 +108,23 @@ test("the store's clock is the server's, whatever the process's shows", async (c
   } finally {
     await store.close()
   }
+})
+
+test('who joins, or asks for nothing but the time, waits until it is known well', async () => {
+  await using server = await startEtcd()
+  const driver = driverAt(server.url)
+  let waits = 0
+  driver.clock = () => ({ earliest: NOON, latest: NOON + 1_000, steps: 0 })
+  driver.sharpen = async () => {
+    waits++
+  }
+  const store = await openKvStore(driver, { ...OPENING, prefix: 'cronce', onClose: () => driver.close() })
+  await store.load(['s'])
+  assert.equal(waits, 0)
+  await store.load([])
+  assert.equal(waits, 1)
+  await store.beat(beat('i', { join: true }))
+  await store.beat(beat('i'))
+  assert.equal(waits, 2)
+  await store.close()
 })

@@ -62,7 +62,8 @@ export class KvStore implements Store<never> {
     this.#requireOpen()
     const { identity, time, driver } = this.#context
     const schedules = ids.length === 0 ? [] : await this.#schedules.load(ids)
-    if (ids.length === 0) await driver.read([])
+    // The caller wants to know the time.
+    if (ids.length === 0) await Promise.all([driver.sharpen(), driver.read([])])
     return { now: time.now(), epoch: identity.epoch, schedules }
   }
 
