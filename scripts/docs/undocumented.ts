@@ -8,6 +8,7 @@ const ENTRIES = [
   ...[
     'index',
     'cron',
+    'etcd',
     'memory',
     'metrics',
     'node-cron',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { CronceError, cronce } from 'cronce'
 import { cron } from 'cronce/cron'
+import { etcd } from 'cronce/etcd'
 import { memory } from 'cronce/memory'
 import { metrics } from 'cronce/metrics'
 import { createTask, setup, shutdown } from 'cronce/node-cron'
@@ -19,6 +20,7 @@ await assert.rejects(async () => cronce({}), CronceError)
 await assert.rejects(async () => sqlite(''), CronceError)
 await assert.rejects(async () => postgres(1).open(options), CronceError)
 await assert.rejects(async () => redis(1).open(options), CronceError)
+await assert.rejects(async () => etcd(1), CronceError)
 
 // An app of `cronce` recognizes the store of `cronce/testing`, and lives in its time.
 const kit = testKit({ now: '2027-01-01T00:30:00Z' })

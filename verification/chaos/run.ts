@@ -8,6 +8,7 @@ import { type ChaosResult, runChaos } from './chaos.ts'
 import { type CellResult, runMatrix } from './matrix.ts'
 import { enterNamespace } from './namespace.ts'
 import { addUp, exitCode, report, summaryOf } from './report.ts'
+import { etcdChaos, etcdClusterChaos } from './stores/etcd.ts'
 import { postgresChaos } from './stores/postgres.ts'
 import { redisChaos } from './stores/redis.ts'
 import { sqliteChaos } from './stores/sqlite.ts'
@@ -18,9 +19,11 @@ const STORES: readonly ChaosStore[] = [
   postgresChaos({ name: 'postgres' }),
   postgresChaos({ name: 'pgbouncer', poolSize: 4 }),
   redisChaos({ name: 'redis' }),
+  etcdChaos,
+  etcdClusterChaos,
 ]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis] [--seconds 30] [--brief] [--recovery 10] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3] [--seconds 30] [--brief] [--recovery 10] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {

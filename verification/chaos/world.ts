@@ -85,7 +85,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const store = await options.store.prepare(folder, { wall, setsClock: options.setsClock })
   const random = randomFrom(options.seed)
   const { epoch, errorMs } = await measureEpoch(store, recorder)
-  const bounds: Bounds = { ...options.bounds, clockErrorMs: Math.max(options.bounds.clockErrorMs, errorMs) }
+  const bounds: Bounds = {
+    ...options.bounds,
+    clockErrorMs: Math.max(options.bounds.clockErrorMs, errorMs, store.clockErrorMs ?? 0),
+  }
   const watching = new AbortController()
   const storeVigil = watchStore(store, recorder, { starvedMs, epoch, signal: watching.signal })
   const counters = createCounters({ network: store.network !== null, server: store.server })

@@ -20,7 +20,7 @@ export interface StoreAt {
   readonly at: string
 }
 
-export type StoreKind = 'sqlite' | 'postgres' | 'redis'
+export type StoreKind = 'sqlite' | 'postgres' | 'redis' | 'etcd'
 
 /** To a process. `block` holds its event loop for so long. */
 export type Command =
@@ -62,6 +62,9 @@ export function readLines(folder: string): Line[] {
 export async function sourceOf({ kind, at }: StoreAt): Promise<StoreSource<unknown>> {
   if (kind === 'sqlite') return (await import('../../packages/cronce/src/sqlite.ts')).sqlite(at) as StoreSource
   if (kind === 'redis') return (await import('../../packages/cronce/src/redis.ts')).redis(at) as StoreSource
+  if (kind === 'etcd') {
+    return (await import('../../packages/cronce/src/etcd.ts')).etcd({ endpoints: [at] }) as StoreSource
+  }
   const { postgres } = await import('../../packages/cronce/src/postgres.ts')
   return postgres(at, { migrate: 'auto' }) as StoreSource
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run verify:exclusive`: locks, terms and keys at length.
  *
- *     npm run verify:exclusive [-- --store sqlite,postgres,redis --processes 50 --increments 1000 --keys 50 --rounds 2 --json]
+ *     npm run verify:exclusive [-- --store sqlite,postgres,redis,etcd --processes 50 --increments 1000 --keys 50 --rounds 2 --json]
  */
 import { parseArgs } from 'node:util'
 import { type Fault, runContest } from './contest.ts'
@@ -11,7 +11,7 @@ import type { StoreKind } from './order.ts'
 
 const { values } = parseArgs({
   options: {
-    store: { type: 'string', default: 'sqlite,postgres,redis' },
+    store: { type: 'string', default: 'sqlite,postgres,redis,etcd' },
     processes: { type: 'string', default: '50' },
     increments: { type: 'string', default: '1000' },
     keys: { type: 'string', default: '50' },

@@ -4,6 +4,7 @@ import { BEAT_MUTANTS } from './catalogue/beat.ts'
 import { CLAIM_AHEAD_MUTANTS } from './catalogue/claim-ahead.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
+import { ETCD_MUTANTS } from './catalogue/etcd.ts'
 import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { FEED_MUTANTS } from './catalogue/feed.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
@@ -46,6 +47,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SQLITE_MUTANTS,
   ...POSTGRES_MUTANTS,
   ...REDIS_MUTANTS,
+  ...ETCD_MUTANTS,
   ...GUARD_MUTANTS,
 ]
 

@@ -11,7 +11,7 @@ import { redactText } from './redact.ts'
 
 /** `cronce.config.{ts,mts,js,mjs,json}`: what the flags say when they are not given. */
 export interface CronceConfig {
-  /** A URL, `env:NAME`, `@FILE`, or in code what `postgres()`, `redis()`, `sqlite()` or `memory()` returns. */
+  /** A URL, `env:NAME`, `@FILE`, or in code what `postgres()`, `redis()`, `etcd()`, `sqlite()` or `memory()` returns. */
   readonly store?: CronceOptions['store']
   readonly namespace?: string
   readonly app?: string

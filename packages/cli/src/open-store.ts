@@ -19,7 +19,7 @@ export const STORE_FLAGS = {
   store: {
     type: 'string',
     value: 'URL',
-    help: 'URL of the store: postgres://…, redis://…, sqlite:FILE, or env:NAME or @FILE to read it from there (default: CRONCE_STORE, the configuration, DATABASE_URL)',
+    help: 'URL of the store: postgres://…, redis://…, etcd://…, sqlite:FILE, or env:NAME or @FILE to read it from there (default: CRONCE_STORE, the configuration, DATABASE_URL)',
   },
   namespace: {
     type: 'string',
@@ -76,7 +76,7 @@ function isProduction({ env: { NODE_ENV } }: Io): boolean {
 function demandStore(setting: MaybeStore, missing: string): StoreSetting {
   if (setting.store !== undefined) return { ...setting, store: setting.store }
   throw new CronceError('STORE_MISSING', missing, {
-    hint: 'Set CRONCE_STORE, or add --store with a URL: postgres://USER@HOST/DATABASE, redis://HOST, sqlite:FILE.',
+    hint: 'Set CRONCE_STORE, or add --store with a URL: postgres://USER@HOST/DATABASE, redis://HOST, etcd://HOST, sqlite:FILE.',
   })
 }
 

@@ -34,6 +34,8 @@ export interface PreparedStore {
   readonly probe: () => Promise<unknown>
   /** `host`: that of the processes, which is set for all of them together. `own`: a server's; each process has another one. */
   readonly clock: 'host' | 'own'
+  /** How far the times that it writes may be from its clock, where it does not tell its clock exactly. @default 0 */
+  readonly clockErrorMs?: number
   /** What can be done to the server. `null`: there is none. */
   readonly server: ServerUnderChaos | null
   /** Nobody who is stopped now keeps the others from writing. */

@@ -20,7 +20,7 @@ export const adopt: Command = {
   about: [
     'A store that was copied or restored refuses to work (STORE_COPIED), since its original may be running the same jobs: both would bill',
     'every customer. Adopt it only if the original is gone for good. Fencing tokens continue above all earlier ones, and runs after the copy was',
-    'made are not on its record: their fires may run again. For SQLite and PostgreSQL (there also: cronce migrate adopt --schema).',
+    'made are not on its record: their fires may run again. For SQLite, etcd and PostgreSQL (there also: cronce migrate adopt --schema).',
     'Redis does not tell a copy from a failover, so there is nothing to adopt: delete its keys before you start anything on a copy.',
   ].join('\n'),
   flags: steerFlags(null),

@@ -69,12 +69,15 @@ function languageOf(args: Args, facts: ProjectFacts): ProjectFacts {
   return typed || plain ? { ...facts, isTypeScript: typed } : facts
 }
 
+const STORE =
+  /^(env:\w+|@.+|sqlite:.+|memory:|postgres(ql)?:\/\/.+|rediss?(-cluster)?:\/\/.+|redis\+unix:.+|etcds?:\/\/.+)$/
+
 async function chooseStore(args: Args, io: Io, { store: guess }: ProjectFacts): Promise<string> {
   const given = args.text('store')
   const mayAsk = given === undefined && io.ask !== null && !args.has('no-input') && !args.has('json')
   const answer = mayAsk ? await io.ask!(`Store [${guess.text}, since ${guess.why}]: `) : ''
   const store = given ?? (answer.trim() || guess.text)
-  if (!/^(env:\w+|@.+|sqlite:.+|memory:|postgres(ql)?:\/\/.+|rediss?(-cluster)?:\/\/.+|redis\+unix:.+)$/.test(store)) {
+  if (!STORE.test(store)) {
     throw new UsageError('This is not a URL of a store.', 'Write env:DATABASE_URL, sqlite:cronce.db, or another URL.')
   }
   if (secretsOf(store).length === 0) return store

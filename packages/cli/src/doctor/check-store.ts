@@ -120,6 +120,7 @@ const WARNINGS: Readonly<Record<string, readonly [check: CheckName, level: Level
   STORE_EVICTS: ['settings', 'warn'],
   STORE_NOT_DURABLE: ['settings', 'warn'],
   STORE_REPLICAS_ASYNC: ['settings', 'warn'],
+  STORE_NEARLY_FULL: ['settings', 'warn'],
   STORE_POOLED: ['settings', 'warn'],
   STORE_NO_LOCK: ['settings', 'warn'],
   STORE_ROW_NEWER: ['versions', 'warn'],

@@ -16,7 +16,7 @@ export function storeSource<Tx>(store: string | StoreSource<Tx> | undefined): St
   }
   if (typeof store !== 'string') {
     throw new CronceError('STORE_INVALID', `The option store must be a URL or a store, but is ${kindOf(store)}.`, {
-      hint: "Write a URL such as 'sqlite:./cronce.db', or what postgres(), redis(), sqlite() or memory() returns.",
+      hint: "Write a URL such as 'sqlite:./cronce.db', or what postgres(), redis(), etcd(), sqlite() or memory() returns.",
     })
   }
   return byUrl(store) as StoreSource<Tx>
@@ -42,10 +42,16 @@ function byUrl(url: string): StoreSource {
       return redis(url) as StoreSource
     })
   }
+  if (/^etcds?:/.test(url)) {
+    return onOpen(nameOfUrl(url) ?? 'etcd', async () => {
+      const { etcd } = await import('../store/etcd/etcd.ts')
+      return etcd(url) as StoreSource
+    })
+  }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // The rest of the URL is not shown: it may contain a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme ?? 'this text'}.`, {
-    hint: urlMeant(url) ?? "Stores are 'postgres://…', 'redis://…', 'sqlite:FILE' and 'memory:'.",
+    hint: urlMeant(url) ?? "Stores are 'postgres://…', 'redis://…', 'etcd://…', 'sqlite:FILE' and 'memory:'.",
   })
 }
 
@@ -60,6 +66,8 @@ const URLS_MEANT: readonly (readonly [RegExp, string])[] = [
   [/^(valkeys?|keydb|reddis|redis\+tcp):/i, "Write 'redis://…'."],
   [/^(?![a-z+.-]+:\/\/).*:5432\b/i, "Add the scheme: 'postgres://…'."],
   [/^(?![a-z+.-]+:\/\/).*:6379\b/i, "Add the scheme: 'redis://…'."],
+  [/^(etcd3|etcd\+https?):/i, "Write 'etcd://…', or 'etcds://…' for TLS."],
+  [/^(?![a-z+.-]+:\/\/).*:2379\b/i, "Add the scheme: 'etcd://…'."],
   [/^sqlit/i, "Write store: 'sqlite:./cronce.db'."],
 ]
 

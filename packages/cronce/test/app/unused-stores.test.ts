@@ -27,4 +27,5 @@ test('only the store that is opened is loaded', () => {
   // A port on which nothing listens: the attempt to open it is enough.
   assert.deepEqual(loadedFor('postgres://127.0.0.1:1/none'), ['postgres'])
   assert.deepEqual(loadedFor('redis://127.0.0.1:1'), ['redis'])
+  assert.deepEqual(loadedFor('etcd://127.0.0.1:1'), ['kv'])
 })

@@ -34,6 +34,10 @@ const LONG: readonly ContestOptions[] = [
     ...{ store: 'redis', processes: 3, increments: 80, keys: 50, killedDoers: 1, leaseMs: LEASE_MS },
     ...{ skewMs: 60_000, faults: ['block-leader', 'pause-holder', 'restart-store', 'kill-leader'] },
   },
+  {
+    ...{ store: 'etcd', processes: 3, increments: 60, keys: 20, killedDoers: 1, leaseMs: LEASE_MS },
+    ...{ skewMs: 60_000, faults: ['pause-holder', 'restart-store', 'kill-leader', 'kill-holder'] },
+  },
 ]
 
 for (const contest of CRONCE_LONG === '1' ? LONG : SHORT) {

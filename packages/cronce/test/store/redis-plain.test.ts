@@ -26,7 +26,7 @@ import {
   schedule,
   settlement,
 } from '../../src/testing/conformance/samples.ts'
-import { type Random, randomFrom } from './redis-random-kit.ts'
+import { type Random, randomFrom } from './random-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 // Plain changes are written by scripts of their own. What they write is what the general script would have written.

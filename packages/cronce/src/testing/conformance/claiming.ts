@@ -387,6 +387,20 @@ export function claimingRules(rule: Rule): void {
     },
   )
 
+  rule('an end that is refused makes no room for what follows in its batch', async ({ store, open }) => {
+    await join(store, 'i')
+    const slots = ['job:report']
+    const { state, run } = await running(store, 'a', { instance: 'i', slots })
+    const next = await create(store, schedule('b'))
+    // Elsewhere, so that this opening may still believe in what it wrote.
+    await applyAll(await open(), [cancellation(state, run)])
+    const { results } = await store.apply(
+      [settlement(state, run), claim(next, { instance: 'i', slots })],
+      claimant('i'),
+    )
+    assert.deepEqual(results, [{ kind: 'conflict' }, { kind: 'full', slot: 'job:report' }])
+  })
+
   rule('a batch fills a limit in order', async ({ store }) => {
     await join(store, 'i')
     const states = await Promise.all(['a', 'b', 'c'].map((id) => create(store, schedule(id))))

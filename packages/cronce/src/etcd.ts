@@ -1,0 +1,1 @@
+export { type EtcdOptions, etcd } from './store/etcd/etcd.ts'

@@ -1,0 +1,129 @@
+import type { ConnectionOptions } from 'node:tls'
+import { CronceError } from '../../errors.ts'
+import { openKvStore } from '../kv/open.ts'
+import type { OpenOptions, Store, StoreSource } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import { endpointOf, parseUrl } from './address.ts'
+import { ServerClock } from './clock.ts'
+import { ClockKeeper } from './clock-keeper.ts'
+import { EtcdDriver } from './driver.ts'
+import { Link, type Target } from './link.ts'
+
+/** Options of `etcd()`. */
+export interface EtcdOptions {
+  /** Of the members: `['http://127.0.0.1:2379']`, or `https://` for TLS. */
+  readonly endpoints: readonly string[]
+  /** Where authentication is enabled. */
+  readonly user?: string | undefined
+  readonly password?: string | undefined
+  /** For `https://`: `ca`, `cert`, `key` and other options of `tls.connect`. */
+  readonly tls?: ConnectionOptions | undefined
+  /** What all keys begin with; the namespace follows. @default 'cronce' */
+  readonly prefix?: string | undefined
+  /** The longest that a call may take, the wait for a connection included. @default 5000 */
+  readonly timeoutMs?: number | undefined
+}
+
+const NAMES: ReadonlySet<string> = new Set([
+  'endpoints',
+  'user',
+  'password',
+  'tls',
+  'prefix',
+  'timeoutMs',
+] satisfies (keyof EtcdOptions)[])
+
+/** Nested transactions came with 3.4. */
+const OLDEST = [3, 4] as const
+/** The quota of etcd unless it was raised. */
+const DEFAULT_QUOTA_BYTES = 2 * 2 ** 30
+
+/** A store in an etcd cluster, 3.4 or later: by URL, or by the endpoints of its members. */
+export function etcd(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endpoints'> = {}): StoreSource<never> {
+  const options = optionsOf(target, more)
+  const chosen = targetOf(options)
+  const { prefix = 'cronce' } = options
+  // What one opening has learned about it, the next one knows.
+  const clock = new ServerClock(() => performance.now())
+  return { name: chosen.name, open: (opening) => open(chosen, clock, prefix, opening) }
+}
+
+async function open(target: Target, clock: ServerClock, prefix: string, opening: OpenOptions): Promise<Store<never>> {
+  const link = new Link(target)
+  const keeper = new ClockKeeper(target.name, clock, () => link.endpoint, target.tls)
+  const close = async (): Promise<void> => {
+    keeper.close()
+    link.close()
+  }
+  try {
+    const driver = new EtcdDriver(link, keeper, `${prefix}\0`)
+    await checkServer(driver, opening.warn)
+    await keeper.ask().catch((error) => {
+      throw link.translate(error)
+    })
+    keeper.start()
+    return await openKvStore(driver, { ...opening, prefix, onClose: close })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function checkServer(driver: EtcdDriver, warn: OpenOptions['warn']): Promise<void> {
+  const { version, dbSize } = await driver.status()
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+    throw new StoreError('STORE_UNSUPPORTED', `${driver.name} is etcd ${version}.`, {
+      hint: `Use ${OLDEST.join('.')} or later.`,
+    })
+  }
+  if (dbSize > DEFAULT_QUOTA_BYTES / 2) {
+    warn(
+      'STORE_NEARLY_FULL',
+      `${driver.name} has a database of ${Math.round(dbSize / 2 ** 20)} MB. At its quota (2048 MB unless --quota-backend-bytes is set) ` +
+        'etcd refuses every write. Set --auto-compaction-retention, keep less history, and run etcdctl defrag.',
+    )
+  }
+}
+
+function optionsOf(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endpoints'>): EtcdOptions {
+  const given = typeof target === 'string' ? fromUrl(target, more) : target
+  if (typeof given !== 'object' || given === null) {
+    throw invalid('etcd() needs a URL or options.', "Write etcd({ endpoints: ['http://127.0.0.1:2379'] }).")
+  }
+  const unknown = Object.keys(given).find((name) => !NAMES.has(name))
+  if (unknown !== undefined) {
+    throw invalid(`"${unknown}" is not an option of an etcd store.`, `Use ${[...NAMES].join(', ')}.`)
+  }
+  const { prefix, timeoutMs, endpoints } = given
+  if (!Array.isArray(endpoints) || endpoints.length === 0) {
+    throw invalid('endpoints must name at least one member.', "Write endpoints: ['http://127.0.0.1:2379'].")
+  }
+  if (prefix !== undefined && (typeof prefix !== 'string' || !/^\P{Cc}+$/u.test(prefix))) {
+    throw invalid('prefix must be a text without control characters.', "Leave it out for 'cronce'.")
+  }
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
+    throw invalid('timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+  }
+  return given
+}
+
+function fromUrl(url: string, more: Omit<EtcdOptions, 'endpoints'>): EtcdOptions {
+  const { endpoints, user } = parseUrl(url)
+  return { ...more, endpoints, ...(user === null ? {} : { user: user.name, password: user.password }) }
+}
+
+function targetOf({ endpoints, user, password = '', tls = {}, timeoutMs = 5_000 }: EtcdOptions): Target {
+  const origins = endpoints.map(endpointOf)
+  return {
+    name: `etcd at ${origins.map((origin) => new URL(origin).host).join(', ')}`,
+    endpoints: origins,
+    tls,
+    user: user === undefined ? null : { name: user, password },
+    timeoutMs,
+  }
+}
+
+function invalid(message: string, hint: string): CronceError {
+  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startEtcd } from '../../../../scripts/servers/index.ts'
+import { etcd } from '../../src/store/etcd/etcd.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import { applyAll, applyOne, create, firesOf, join, loadOne, runsOf } from '../../src/testing/conformance/bench.ts'
+import {
+  after,
+  beat,
+  change,
+  claim,
+  creation,
+  decideIn,
+  definition,
+  endedLine,
+  HOUR_MS,
+  NOON,
+  runOf,
+  schedule,
+  settlement,
+  waiting,
+  withFires,
+} from '../../src/testing/conformance/samples.ts'
+import { askGateway, OPENING } from './etcd-kit.ts'
+
+test('a full database refuses every write, and says what to do', async () => {
+  await using server = await startEtcd({ flags: ['--quota-backend-bytes=4194304'] })
+  const store = await etcd({ endpoints: [server.url] }).open(OPENING)
+  decideIn(1)
+  await join(store, 'i')
+  const input = 'x'.repeat(60_000)
+  const write = async (number: number) =>
+    applyOne(store, creation(schedule(`s${number}`, { definition: definition({ input: `${number}${input}` }) })))
+  let error: unknown
+  // Ten times what it may hold.
+  for (let number = 0; number < 700 && error === undefined; number++) {
+    error = await write(number).then(
+      () => undefined,
+      (thrown) => thrown,
+    )
+  }
+  assert.ok(error instanceof StoreError, 'it was never refused')
+  assert.deepEqual([error.code, error.notApplied], ['STORE_FULL', true])
+  assert.match(error.hint ?? '', /compact[\s\S]*defrag[\s\S]*alarm disarm/)
+  await assert.rejects(store.beat(beat('i')), { code: 'STORE_FULL' })
+  assert.notEqual(await loadOne(store, 's0'), null, 'it can be read')
+  // As the hint says.
+  const { schedules } = await store.load(['s0'])
+  await askGateway(server.url, '/v3/kv/deleterange', {
+    key: btoa('cronce\0test\0d'),
+    range_end: btoa('cronce\0test\0e'),
+  })
+  const { header } = await askGateway(server.url, '/v3/kv/range', { key: btoa('cronce') })
+  await askGateway(server.url, '/v3/kv/compaction', { revision: header.revision, physical: true })
+  await askGateway(server.url, '/v3/maintenance/defragment', {})
+  await askGateway(server.url, '/v3/maintenance/alarm', {
+    action: 'DEACTIVATE',
+    memberID: header.member_id,
+    alarm: 'NOSPACE',
+  })
+  assert.equal((await store.beat(beat('i'))).alive, true)
+  assert.deepEqual(await applyOne(store, change(schedules[0]!, { fired: 1 })), { kind: 'applied' })
+  await store.close()
+})
+
+test('changes of any size are all or nothing: thousands of keys, and more than one request holds', async () => {
+  await using server = await startEtcd()
+  const store = await etcd({ endpoints: [server.url] }).open(OPENING)
+  decideIn(1)
+  const lines = Array.from({ length: 900 }, (_, index) =>
+    endedLine('s', NOON + index * HOUR_MS, { number: index + 1, expiresAt: NOON, tenant: 'acme', job: 'other' }),
+  )
+  const open = Array.from({ length: 400 }, (_, index) => waiting(NOON - (index + 1) * HOUR_MS, { nonce: `n${index}` }))
+  const large = withFires(change(await create(store, schedule('s'))), [...lines, ...open])
+  assert.deepEqual(await applyOne(store, large), { kind: 'applied' })
+  assert.equal((await firesOf(store)).length, 1_300)
+  const twice = withFires(change(after(large)), [waiting(NOON + 9_999 * HOUR_MS), waiting(NOON + 5 * HOUR_MS)])
+  assert.equal((await applyOne(store, twice)).kind, 'exists')
+  const input = 'x'.repeat(60_000)
+  const many = Array.from({ length: 60 }, (_, index) =>
+    schedule(`many-${index}`, { definition: definition({ input }) }),
+  )
+  await applyAll(
+    store,
+    many.map((state) => creation(state)),
+  )
+  assert.equal((await store.load(many.map(({ id }) => id))).schedules.length, 60)
+  await store.close()
+})
+
+test('lists and feeds go on while the history of the server is compacted', async () => {
+  await using server = await startEtcd()
+  const store = await etcd({ endpoints: [server.url] }).open(OPENING)
+  decideIn(1)
+  await join(store, 'i')
+  const { next } = await store.listEnds({ after: null, limit: 10 })
+  let state = await create(store, schedule('s'))
+  const compact = async (): Promise<void> => {
+    const { header } = await askGateway(server.url, '/v3/kv/range', { key: btoa('cronce') })
+    await askGateway(server.url, '/v3/kv/compaction', { revision: header.revision }).catch(() => {})
+  }
+  for (let round = 0; round < 20; round++) {
+    const claimed = claim(state, { instance: 'i', dueAt: NOON + round * HOUR_MS })
+    const settled = settlement(after(claimed), runOf(claimed))
+    await Promise.all([
+      applyAll(store, [claimed, settled]),
+      compact(),
+      runsOf(store),
+      firesOf(store, { schedule: 's' }),
+    ])
+    state = after(settled)
+  }
+  await compact()
+  assert.equal((await runsOf(store)).length, 20)
+  const page = await store.listEnds({ after: next, limit: 100 })
+  assert.deepEqual([page.items, page.complete], [[], false], 'the server keeps it no longer, and the page says so')
+  assert.equal((await store.listEnds({ after: page.next, limit: 100 })).complete, true)
+  await store.close()
+})

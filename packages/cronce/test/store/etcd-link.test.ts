@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
+import { startEtcd, startEtcdCluster } from '../../../../scripts/servers/index.ts'
+import { startProxy } from '../../../../verification/chaos/proxy.ts'
+import { parseUrl } from '../../src/store/etcd/address.ts'
+import { etcd } from '../../src/store/etcd/etcd.ts'
+import {
+  decode,
+  encode,
+  flag,
+  id,
+  integer,
+  message,
+  messages,
+  type Schema,
+  text,
+} from '../../src/store/etcd/protobuf.ts'
+import { applyAll, applyOne, create, loadOne } from '../../src/testing/conformance/bench.ts'
+import { change, creation, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
+import { askGateway, OPENING } from './etcd-kit.ts'
+
+describe('addresses', () => {
+  test('a URL names members, user and password', () => {
+    assert.deepEqual(parseUrl('etcd://one'), { endpoints: ['http://one:2379'], user: null })
+    assert.deepEqual(parseUrl('etcds://us%40er:p%3Aw@one:1,two:2/'), {
+      endpoints: ['https://one:1', 'https://two:2'],
+      user: { name: 'us@er', password: 'p:w' },
+    })
+    assert.deepEqual(parseUrl('etcd://[::1]:2379').endpoints, ['http://[::1]:2379'])
+  })
+
+  test('what is no URL is refused, and nothing of it is repeated', () => {
+    for (const url of [
+      'etcd://',
+      'etcd:one',
+      'etcd://user:secret@',
+      'etcd://user:secret@one/path',
+      'etcd://%zz:secret@a',
+    ]) {
+      assert.throws(
+        () => etcd(url),
+        (error: Error & { code: string }) => error.code === 'STORE_INVALID' && !error.message.includes('secret'),
+        url,
+      )
+    }
+  })
+
+  test('options are checked, and the name has no secret', () => {
+    const endpoints = ['http://127.0.0.1:2379']
+    for (const wrong of [
+      { endpoints: [] },
+      { endpoints, timeoutMs: 1 },
+      { endpoints, prefix: 'a\0b' },
+      { endpoints, host: 'a' },
+    ]) {
+      assert.throws(() => etcd(wrong as never), { code: 'STORE_OPTIONS_INVALID' })
+    }
+    assert.throws(() => etcd({ endpoints: ['http://user:secret@a'] }), { code: 'STORE_INVALID' })
+    assert.equal(etcd({ endpoints, user: 'a', password: 'secret' }).name, 'etcd at 127.0.0.1:2379')
+  })
+})
+
+test('messages are read as they were written, and unknown fields are passed over', () => {
+  const inner: Schema = { name: text(1), count: integer(2) }
+  const schema: Schema = { large: id(3), on: flag(4), one: message(5, () => inner), many: messages(64, () => inner) }
+  const value = {
+    large: '18446744073709551615',
+    on: true,
+    one: { name: 'ä\0😀', count: 2 ** 52 },
+    many: [
+      { name: '', count: 0 },
+      { name: 'x'.repeat(70_000), count: 300 },
+    ],
+  }
+  assert.deepEqual(decode(encode(value, schema), schema), value)
+  assert.deepEqual(decode(encode(value, schema), { on: flag(4) }), { on: true })
+  assert.deepEqual(decode(encode({ count: -1 }, inner), { count: id(2) }), { count: '18446744073709551615' })
+  assert.deepEqual(decode(Buffer.alloc(0), schema), { large: '0', on: false, one: undefined, many: [] })
+})
+
+test('a server that is away is told from one that is silent, and whether anything was written', async () => {
+  await using server = await startEtcd()
+  const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
+  const store = await etcd({ endpoints: [`http://127.0.0.1:${proxy.port}`], timeoutMs: 700 }).open(OPENING)
+  decideIn(1)
+  await create(store, schedule('s'))
+  proxy.mode('black-hole')
+  await assert.rejects(applyOne(store, creation(schedule('t'))), { code: 'STORE_SILENT', notApplied: false })
+  proxy.mode('refuse')
+  proxy.cut()
+  await assert.rejects(applyOne(store, creation(schedule('t'))), { code: 'STORE_UNREACHABLE', notApplied: true })
+  proxy.mode('pass')
+  assert.notEqual(await loadOne(store, 's'), null, 'it goes on by itself')
+  await server.halt()
+  await assert.rejects(etcd({ endpoints: [server.url] }).open(OPENING), { code: 'STORE_UNREACHABLE' })
+  await store.close()
+  await assert.rejects(store.load(['s']), { code: 'STORE_CLOSED' })
+  await proxy.close()
+})
+
+test('a process waits for what it asks, and for nothing else', async () => {
+  await using server = await startEtcd()
+  const program = `
+    import { etcd } from ${JSON.stringify(import.meta.resolve('../../src/etcd.ts'))}
+    const source = etcd({ endpoints: [process.argv[1]] })
+    for (let opening = 0; opening < 3; opening++) {
+      const store = await source.open({ namespace: 'a', adopt: false, production: false, warn() {} })
+      store.watch(() => {})
+      await store.load(['s'])
+      if (opening < 2) await store.close()
+    }
+    console.log('done')`
+  const args = ['--input-type=module', '-e', program, server.url]
+  assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 }), 'done\n')
+})
+
+test('a cluster loses its leader, and a store on all its members goes on without a lost write', async () => {
+  await using cluster = await startEtcdCluster()
+  const store = await etcd({ endpoints: cluster.urls, timeoutMs: 4_000 }).open(OPENING)
+  decideIn(1)
+  let state = await create(store, schedule('s'))
+  const leader = await cluster.leader()
+  await leader.kill()
+  let acknowledged = 0
+  for (let tries = 0; acknowledged < 10; tries++) {
+    assert.ok(tries < 100, 'no member took over')
+    try {
+      const wanted = change(state, { fired: state.fired + 1 })
+      const result = await applyOne(store, wanted)
+      if (result.kind === 'applied') acknowledged++
+    } catch {
+      // Unknown: what is there tells.
+    }
+    state = (await loadOne(store, 's').catch(() => null)) ?? state
+  }
+  assert.ok(state.fired >= acknowledged)
+  await leader.restart()
+  const peer = await etcd({ endpoints: [leader.url] }).open(OPENING)
+  assert.equal((await loadOne(peer, 's'))?.fired, state.fired)
+  await Promise.all([store.close(), peer.close()])
+})
+
+test('a user with a role for the prefix is enough; a wrong password and a missing right are told', async () => {
+  await using server = await startEtcd()
+  const ask = (path: string, body: object) => askGateway(server.url, `/v3/auth/${path}`, body)
+  const [key, range_end] = [btoa('cronce\0'), btoa('cronce\x01')]
+  for (const name of ['root', 'jobs', 'other']) await ask('user/add', { name, password: `of-${name}` })
+  for (const name of ['root', 'jobs']) {
+    await ask('role/add', { name })
+    await ask('user/grant', { user: name, role: name })
+  }
+  await ask('role/grant', { name: 'jobs', perm: { permType: 'READWRITE', key, range_end } })
+  await ask('enable', {})
+  const as = (user: string, password: string) => etcd({ endpoints: [server.url], user, password }).open(OPENING)
+  await assert.rejects(as('jobs', 'wrong'), { code: 'STORE_FORBIDDEN' })
+  await assert.rejects(as('other', 'of-other'), { code: 'STORE_FORBIDDEN' })
+  const store = await as('jobs', 'of-jobs')
+  decideIn(1)
+  await create(store, schedule('s'))
+  // The server forgets the tokens of logins when it restarts.
+  await server.restart()
+  await applyAll(store, [creation(schedule('t'))])
+  await store.close()
+  const byUrl = await etcd(`etcd://jobs:of-jobs@127.0.0.1:${server.port}`).open(OPENING)
+  assert.notEqual(await loadOne(byUrl, 't'), null)
+  await byUrl.close()
+})
+
+test('TLS: by a known authority only', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronce-etcd-tls-'))
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(folder, name)) as [string, string]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', cert, ...subject],
+    { stdio: 'ignore' },
+  )
+  await using server = await startEtcd()
+  // Ends TLS in front of the server, as etcd itself would.
+  const options = { cert: readFileSync(cert), key: readFileSync(key), ALPNProtocols: ['h2', 'http/1.1'] }
+
+  const front = createTlsServer(options, (socket) => {
+    const upstream = createConnection(server.port, '127.0.0.1')
+    socket.pipe(upstream).pipe(socket)
+    for (const one of [socket, upstream]) one.on('error', () => {})
+  })
+  front.listen(0, '127.0.0.1')
+  await new Promise((resolve) => front.once('listening', resolve))
+  const { port } = front.address() as { port: number }
+  const url = `etcds://127.0.0.1:${port}`
+  try {
+    await assert.rejects(etcd(url, { timeoutMs: 1_000 }).open(OPENING), { code: 'STORE_UNREACHABLE' })
+    const store = await etcd(url, { tls: { ca: readFileSync(cert) } }).open(OPENING)
+    decideIn(1)
+    await create(store, schedule('s'))
+    await store.close()
+  } finally {
+    front.close()
+    rmSync(folder, { recursive: true })
+  }
+})

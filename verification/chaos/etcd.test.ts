@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Cell, problemsOfCell } from './matrix.ts'
+import { keepsEveryPromise } from './run-program.ts'
+import { etcdChaos } from './stores/etcd.ts'
+
+/** In which the server has the last word; `npm run chaos -- --store etcd --matrix` has all of them. */
+const CELL: Cell = { point: 'settle:sent', blow: 'request-late' }
+
+/** What went wrong can be looked at. */
+const KEPT = join(tmpdir(), 'cronce-chaos-kept')
+const { CRONCE_LONG } = process.env
+
+test('four processes keep every promise on etcd, whatever is done to them, the network and the server', async (context) => {
+  await keepsEveryPromise(context, ['--store', 'etcd', '--brief', '--seconds', '5', '--recovery', '5'])
+})
+
+if (CRONCE_LONG === '1') {
+  test('four processes keep every promise on three members, whose leader is killed and frozen', async (context) => {
+    await keepsEveryPromise(context, ['--store', 'etcd3', '--seconds', '20', '--recovery', '10'])
+  })
+}
+
+test(`every promise is kept: ${CELL.blow} at ${CELL.point}`, async () => {
+  assert.deepEqual(await problemsOfCell(etcdChaos, CELL, { keep: KEPT }), [], `see ${KEPT}`)
+})

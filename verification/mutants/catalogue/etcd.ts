@@ -1,0 +1,284 @@
+import { edit, type Mutant } from '../mutant.ts'
+
+const CONFORMANCE = 'packages/cronce/test/store/etcd-conformance.test.ts'
+const CLOCK = 'packages/cronce/test/store/etcd-clock.test.ts'
+const IDENTITY = 'packages/cronce/test/store/etcd-identity.test.ts'
+const FULL = 'packages/cronce/test/store/etcd-limits.test.ts'
+
+function ruled(...names: readonly string[]): Mutant['caughtBy'] {
+  return { judge: 'tests', file: CONFORMANCE, names }
+}
+
+function raced(...names: readonly string[]): Mutant['caughtBy'] {
+  return { judge: 'tests', file: 'packages/cronce/test/store/etcd-races.test.ts', names }
+}
+
+/**
+ * Mistakes in the key-value store and its driver for etcd. The client decides on what it has read; what the server compares in the
+ * write itself is what races are decided by, so each of these comparisons is missing once.
+ */
+export const ETCD_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'etcd-without-version',
+    rule: 'P2',
+    breaks: 'A change is written over a state that it was not decided on, if another process wrote that.',
+    edits: [
+      edit(
+        'store/kv/plan-change.ts',
+        "{ key, is: 'absent' } : { key, is: 'revision', revision: before.revision }",
+        "{ key, is: 'absent' } : { key, is: 'present' }",
+      ),
+    ],
+    caughtBy: ruled('of many who change the same schedule at once, exactly one does'),
+  },
+  {
+    name: 'etcd-without-absence',
+    rule: 'P2',
+    breaks: 'A schedule that another process has created meanwhile is created a second time.',
+    edits: [
+      edit(
+        'store/kv/plan-change.ts',
+        "before === undefined ? { key, is: 'absent' }",
+        "before === undefined ? { key: keys.meta, is: 'present' }",
+      ),
+    ],
+    caughtBy: ruled('of many who create the same schedule at once, exactly one does'),
+  },
+  {
+    name: 'etcd-without-identity',
+    rule: 'P1',
+    breaks: 'A fire that is on record is made a second time.',
+    edits: [edit('store/kv/plan-change.ts', "      { range: keys.linesOf(fire), is: 'empty' },\n", '')],
+    caughtBy: ruled('a fire that has ended is refused with its record, and nothing of the change is written'),
+  },
+  {
+    name: 'etcd-without-nonce',
+    rule: 'P1',
+    breaks: 'A dedupe key makes a second fire once the first one has ended.',
+    edits: [
+      edit('store/kv/plan-change.ts', "...(fire.nonce === '' ? [] : [{ key", "...(fire.nonce !== '-' ? [] : [{ key"),
+    ],
+    caughtBy: ruled('a nonce is used once in a schedule, also when its fire has ended'),
+  },
+  {
+    name: 'etcd-without-liveness',
+    rule: 'P2',
+    breaks: 'An instance that is over, or never was, claims.',
+    edits: [edit('store/kv/change-writer.ts', 'guards: [...guards, ...liveness],', 'guards,')],
+    caughtBy: ruled('only a live instance claims'),
+  },
+  {
+    name: 'etcd-without-slot-range',
+    rule: 'P7',
+    breaks: 'Two claims at once both take the last place under a limit.',
+    edits: [edit('store/kv/change-writer.ts', '...slots.guards(context.keys), ', '')],
+    caughtBy: ruled('of the first who claim at once under a new limit, no more get in than it allows'),
+  },
+  {
+    name: 'etcd-room-of-a-refused-end',
+    rule: 'P7',
+    breaks: 'An end makes room for a claim in the same commit, also if the end itself is refused.',
+    edits: [edit('store/kv/slots.ts', 'if (by > 0) this.#added', 'this.#added')],
+    caughtBy: ruled('an end that is refused makes no room for what follows in its batch'),
+  },
+  {
+    name: 'etcd-without-app-version',
+    rule: 'P2',
+    breaks: 'A schedule is retired although its app declared it again meanwhile.',
+    edits: [edit('store/kv/change-writer.ts', 'guards: [...group.guards, ...appGuards]', 'guards: group.guards')],
+    caughtBy: ruled('a change that depends on an app is written only while its record has that version'),
+  },
+  {
+    name: 'etcd-burial-without-renewals',
+    rule: 'P3',
+    breaks: 'An instance that renews while it is declared dead is dead and hears that it lives.',
+    edits: [
+      edit(
+        'store/kv/instances.ts',
+        "        { key: keys.key('iv', name), is: 'version', version: renewals + 1 },\n",
+        '',
+      ),
+    ],
+    caughtBy: raced('an instance that renews is not declared dead over an older look'),
+  },
+  {
+    name: 'etcd-beat-without-record',
+    rule: 'P3',
+    breaks: 'An instance that is declared dead while it renews hears that it lives.',
+    edits: [
+      edit(
+        'store/kv/instances.ts',
+        ": [{ key, is: 'revision', revision: known.revision }]",
+        ": [{ key: keys.meta, is: 'present' }]",
+      ),
+    ],
+    caughtBy: raced('an instance that is declared dead does not renew'),
+  },
+  {
+    name: 'etcd-step-without-run',
+    rule: 'P3',
+    breaks: 'A run that ends while it begins a step begins it all the same.',
+    edits: [
+      edit(
+        'store/kv/steps.ts',
+        'guards: [identity.guard, unchanged, ...decision.guards],',
+        'guards: [identity.guard, unchanged],',
+      ),
+    ],
+    caughtBy: raced('a run that ends, or whose instance dies, begins no step'),
+  },
+  {
+    name: 'etcd-step-twice',
+    rule: 'P3',
+    breaks: 'Two calls that begin one step both begin it.',
+    edits: [
+      edit(
+        'store/kv/steps.ts',
+        'guards: [identity.guard, unchanged, ...decision.guards],',
+        'guards: [identity.guard, ...decision.guards],',
+      ),
+    ],
+    caughtBy: raced('a step is begun once'),
+  },
+  {
+    name: 'etcd-note-without-run',
+    rule: 'P3',
+    breaks: 'A run that ends while it reports progress reports it all the same.',
+    edits: [
+      edit(
+        'store/kv/steps.ts',
+        'group: { guards: run.guards, puts, deletes: [] }',
+        'group: { guards: [], puts, deletes: [] }',
+      ),
+    ],
+    caughtBy: raced('a run that ends tells nothing'),
+  },
+  {
+    name: 'etcd-prune-without-look',
+    rule: 'P5',
+    breaks: 'A fire that is opened again while it is pruned loses its lines.',
+    edits: [
+      edit('store/kv/prune.ts', "guards: [{ range: keys.linesOf(fire), is: 'quiet', revision }],", 'guards: [],'),
+    ],
+    caughtBy: raced('a fire that is opened again is neither pruned nor trimmed'),
+  },
+  {
+    name: 'etcd-without-floor',
+    rule: 'P2',
+    breaks: 'A schedule that is created while another one is removed takes changes that were decided on that one.',
+    edits: [
+      edit(
+        'store/kv/facts.ts',
+        'return { guards: [guard], puts:',
+        'return { guards: guard.is === undefined ? [guard] : [], puts:',
+      ),
+    ],
+    caughtBy: raced('a schedule that is created counts from above every one that was removed'),
+  },
+  {
+    name: 'etcd-burial-despite-lease',
+    rule: 'P3',
+    breaks: 'An instance whose lease lasts is declared dead without a hint.',
+    edits: [
+      edit('store/kv/instances.ts', ' || (lease !== undefined && !hint)) return false', ') return false'),
+      edit(
+        'store/kv/instances.ts',
+        "...(hint ? [] : [{ key: keys.key('ie'",
+        "...(hint !== null ? [] : [{ key: keys.key('ie'",
+      ),
+    ],
+    caughtBy: ruled('no instance is declared dead while its lease lasts'),
+  },
+  {
+    name: 'etcd-app-without-version',
+    rule: 'P2',
+    breaks: 'Of two processes that save the record of an app at once, both believe that they did.',
+    edits: [edit('store/kv/store.ts', 'const guards = [identity.guard, unchanged]', 'const guards = [identity.guard]')],
+    caughtBy: ruled('of many who save at once, exactly one does'),
+  },
+  {
+    name: 'etcd-own-clock',
+    rule: 'P4',
+    breaks: 'The clock of the process decides what is due.',
+    edits: [edit('store/kv/time.ts', 'return Math.max(earliest, ', 'return Date.now() + Math.min(0, ')],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK,
+      names: ["the store's clock is the server's, whatever the process's shows"],
+    },
+  },
+  {
+    name: 'etcd-clock-ahead',
+    rule: 'P4',
+    breaks: 'The middle of the bounds is taken for the time: half of the fires start early.',
+    edits: [
+      edit(
+        'store/etcd/clock.ts',
+        'earliest: Math.floor(now + this.#low - slack)',
+        'earliest: Math.floor(now + (this.#low + this.#high) / 2)',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK,
+      names: ["the lower bound is never ahead of the server's clock, the upper one never behind"],
+    },
+  },
+  {
+    name: 'etcd-no-ratchet',
+    rule: 'P7',
+    breaks: 'A process that knows the clock less well records an end before the beginning that it read.',
+    edits: [
+      edit('store/kv/time.ts', 'Math.max(earliest, Math.min(this.#seen, latest + MEMBERS_APART_MS))', 'earliest'),
+    ],
+    caughtBy: { judge: 'tests', file: CLOCK, names: ['a time that was read is not followed by an earlier one'] },
+  },
+  {
+    name: 'etcd-wrong-member-counts',
+    rule: 'P4',
+    breaks: 'One member with a wrong clock moves the time of the whole fleet.',
+    edits: [edit('store/kv/time.ts', 'if (writtenAt <= latest + MEMBERS_APART_MS) this.#seen', 'this.#seen')],
+    caughtBy: { judge: 'tests', file: CLOCK, names: ['a time far ahead of what the server can show does not count'] },
+  },
+  {
+    name: 'etcd-without-epoch',
+    rule: 'P8',
+    breaks: 'A process that has not noticed the adoption goes on writing in the old epoch.',
+    edits: [
+      edit(
+        'store/kv/identity.ts',
+        "return { key: this.#keys.meta, is: 'revision', revision: this.#revision }",
+        "return { key: this.#keys.meta, is: 'present' }",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: IDENTITY,
+      names: ['what was decided before an adoption is refused after it'],
+    },
+  },
+  {
+    name: 'etcd-blind-to-restore',
+    rule: 'P8',
+    breaks: 'A cluster that was restored from a snapshot is used as if nothing had happened.',
+    edits: [edit('store/etcd/driver.ts', 'if (revision < before) {', 'if (revision < 0) {')],
+    caughtBy: {
+      judge: 'tests',
+      file: IDENTITY,
+      names: ['a cluster that went back in time is refused until it is adopted'],
+    },
+  },
+  {
+    name: 'etcd-beyond-quota',
+    rule: 'P5',
+    breaks: 'Nested writes grow the database beyond its quota.',
+    edits: [
+      edit(
+        'store/etcd/driver.ts',
+        "const outer = puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]",
+        'const outer = puts',
+      ),
+    ],
+    caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and says what to do'] },
+  },
+]
