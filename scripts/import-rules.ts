@@ -69,6 +69,7 @@ const ONLY_EXPORTS: Rule = {
 }
 
 const LIBRARY = 'packages/cronce/src'
+const AUDIT = 'packages/audit/src'
 
 export const ROOMS: readonly Room[] = [
   {
@@ -545,6 +546,62 @@ export const ROOMS: readonly Room[] = [
     path: 'packages/server/src/',
     doors: [],
     packages: [NODE, 'cronce', 'cronce/*', 'hono'],
+    never: null,
+  },
+  {
+    name: 'audit/facts',
+    holds: 'what a file can say about schedules: nouns',
+    path: `${AUDIT}/facts/`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'audit/discover',
+    holds: 'the files of the target',
+    path: `${AUDIT}/discover/`,
+    doors: [],
+    packages: [NODE],
+    never: null,
+  },
+  {
+    name: 'audit/cron',
+    holds: 'expressions in the dialects of other schedulers, judged by the engine of the library',
+    path: `${AUDIT}/cron/`,
+    doors: ['audit/facts'],
+    packages: ['cronce/cron'],
+    never: null,
+  },
+  {
+    name: 'audit/read',
+    holds: 'one reader per language or format; it states facts and judges nothing',
+    path: `${AUDIT}/read/`,
+    doors: ['audit/facts', 'audit/discover', 'audit/cron'],
+    packages: [NODE, 'oxc-parser', 'web-tree-sitter', 'yaml'],
+    never: null,
+  },
+  {
+    name: 'audit/join',
+    holds: 'facts of different files put together: units, imports, guards',
+    path: `${AUDIT}/join/`,
+    doors: ['audit/facts', 'audit/discover', 'audit/read', 'audit/cron'],
+    packages: [],
+    never: null,
+  },
+  {
+    name: 'audit/rules',
+    holds: 'one rule per file: a pure function of the facts',
+    path: `${AUDIT}/rules/`,
+    doors: ['audit/facts', 'audit/join', 'audit/cron'],
+    packages: ['cronce/cron'],
+    never: null,
+  },
+  {
+    name: 'audit',
+    holds: 'the stages of an audit one after the other, its reports, the command `cronce-audit`',
+    path: `${AUDIT}/`,
+    doors: ['audit/facts', 'audit/discover', 'audit/cron', 'audit/read', 'audit/join', 'audit/rules'],
+    packages: [NODE, 'cronce/cron'],
     never: null,
   },
   {

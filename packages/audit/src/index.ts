@@ -1,0 +1,10 @@
+/** The published entry `@cronce/audit`. */
+export { type Audit, audit, type Unreadable } from './audit.ts'
+export { type FileTree, treeOf } from './discover/tree.ts'
+export type { Fact } from './facts/fact.ts'
+export type { Place } from './facts/place.ts'
+export type { Schedule } from './facts/schedule.ts'
+export type { Unit } from './facts/unit.ts'
+export type { Project } from './join/project.ts'
+export type { Finding, Level, Rule } from './rules/rule.ts'
+export { RULES } from './rules/rules.ts'
