@@ -1,4 +1,5 @@
+import { javascriptReader } from './javascript/javascript.ts'
 import { procfileReader } from './procfile.ts'
 import type { Reader } from './reader.ts'
 
-export const READERS: readonly Reader[] = [procfileReader]
+export const READERS: readonly Reader[] = [javascriptReader, procfileReader]
