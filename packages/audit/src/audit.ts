@@ -23,7 +23,7 @@ export async function audit(tree: FileTree, rules: readonly Rule[] = RULES): Pro
   const unreadable: Unreadable[] = []
   const facts = await readFacts(tree, READERS, unreadable)
   const project = projectOf(tree, facts)
-  const findings = rules.flatMap((rule) => rule.check(project)).sort(byPlace)
+  const findings = withoutRepeats(rules.flatMap((rule) => rule.check(project))).sort(byPlace)
   return { project, findings, unreadable }
 }
 
@@ -46,6 +46,16 @@ async function readFacts(tree: FileTree, readers: readonly Reader[], unreadable:
     }
   }
   return facts
+}
+
+/** One rule says one thing about one line, however many schedules lead to it. */
+function withoutRepeats(findings: readonly Finding[]): Finding[] {
+  const first = new Map<string, Finding>()
+  for (const finding of findings) {
+    const key = `${finding.rule} ${finding.place.path}:${finding.place.line}`
+    if (!first.has(key)) first.set(key, finding)
+  }
+  return [...first.values()]
 }
 
 function byPlace(a: Finding, b: Finding): number {

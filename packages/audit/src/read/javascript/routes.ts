@@ -1,7 +1,8 @@
 import type { CronRoute } from '../../facts/route.ts'
-import { enclosing, findAll, isCall, type Node, pathOf, unwrap } from './ast.ts'
+import { enclosing, findAll, isCall, isFunction, type Node, nameOf, pathOf, unwrap } from './ast.ts'
 import { partsOf } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
+import { functionsOf } from './functions.ts'
 import type { Module } from './module.ts'
 import type { Modules } from './modules.ts'
 
@@ -37,10 +38,28 @@ export function routeIn(modules: Modules, module: Module): CronRoute | null {
   return {
     kind: 'cron-route',
     place,
-    secret: CHECK.test(module.text) ? 'checked' : 'missing',
+    secret: secretOf(modules, module, handler),
     weakness: weaknessOf(modules, module),
     hasEffect,
   }
+}
+
+/** A check in the file itself, in a wrapper around the handler, or in a function that is handed the request. */
+function secretOf(modules: Modules, module: Module, handler: Node): CronRoute['secret'] {
+  if (CHECK.test(module.text)) return 'checked'
+  const wrapped = unwrap(handler.type === 'VariableDeclarator' ? (handler.init ?? handler) : handler)
+  const parameters = new Set((wrapped.params ?? []).flatMap((each) => nameOf(each) ?? []))
+  const asked = isCall(wrapped)
+    ? [wrapped]
+    : findAll(wrapped, isCall).filter((call) =>
+        (call.arguments ?? []).some((each) => parameters.has(nameOf(each) ?? '')),
+      )
+  for (const call of asked) {
+    const refs = functionsOf(modules, module, call.callee!)
+    if (refs.length === 0) return 'unknown'
+    if (refs.some((ref) => CHECK.test(ref.module.text))) return 'checked'
+  }
+  return isFunction(wrapped) ? 'missing' : 'unknown'
 }
 
 /** The exported GET or POST of a route file, or its default export. */
