@@ -16,7 +16,7 @@ export const GHA001: Rule = {
   isScored: true,
   title: 'scheduled workflow without concurrency',
   why: 'A slow run overlaps the next one or a run that was started by hand.',
-  fix: 'Add `concurrency: { group: ${{ github.workflow }} }` to the workflow.',
+  fix: 'Add a `concurrency` group to the workflow, for example its name.',
   bad: { '.github/workflows/report.yml': WORKFLOW },
   good: { '.github/workflows/report.yml': `concurrency: report\n${WORKFLOW}` },
   check: (project) =>

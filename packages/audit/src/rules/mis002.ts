@@ -1,4 +1,4 @@
-import type { Rule } from './rule.ts'
+import type { Finding, Rule } from './rule.ts'
 
 const MANIFEST = `apiVersion: batch/v1
 kind: CronJob
@@ -22,7 +22,7 @@ export const MIS002: Rule = {
   bad: { 'k8s/report.yaml': MANIFEST },
   good: { 'k8s/report.yaml': MANIFEST.replace('spec:\n', 'spec:\n  startingDeadlineSeconds: 300\n') },
   check: (project) =>
-    project.all('cron-job').flatMap(({ startingDeadlineSeconds: deadline, place }) => {
+    project.all('cron-job').flatMap(({ startingDeadlineSeconds: deadline, place }): readonly Finding[] => {
       if (deadline.state === 'missing') {
         const message = 'startingDeadlineSeconds is missing: after 100 missed starts the controller gives up.'
         return [{ rule: 'MIS002', level: 'info', place, message }]

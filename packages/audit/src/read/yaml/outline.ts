@@ -95,11 +95,14 @@ class Reading {
       rest = inner
       const anchor = /^&([\w-]{1,80})(?:\s+|$)/.exec(rest)
       if (anchor !== null) this.#anchors.set(anchor[1]!, item)
-      if (!KEY.test(rest) && !/^-(?:\s|$)/.test(rest)) return this.#scalar(item, rest)
+      if (!KEY.test(rest) && !/^-(?:\s|$)/.test(rest)) {
+        this.#scalar(item, rest)
+        return
+      }
     }
     const key = KEY.exec(rest)
-    if (key === null) return this.#continuation(rest)
-    this.#scalar(this.#push(indent, unquote(key[1]!.trim()).text), rest.slice(key[0].length).trim())
+    if (key === null) this.#continuation(rest)
+    else this.#scalar(this.#push(indent, unquote(key[1]!.trim()).text), rest.slice(key[0].length).trim())
   }
 
   #push(indent: number, key: string | null): YamlNode {
@@ -147,7 +150,10 @@ class Reading {
       node.alias = alias[1]!
       return
     }
-    if (/^[[{](?!\{)/.test(rest)) return this.#flow(node, rest)
+    if (/^[[{](?!\{)/.test(rest)) {
+      this.#flow(node, rest)
+      return
+    }
     if (/^\{\{/.test(rest) && controlOf(rest).isWholeLine && /\b(?:include|toYaml|tpl|template)\b/.test(rest)) {
       node.isOpen = true
     }
