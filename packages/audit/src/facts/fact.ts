@@ -5,7 +5,7 @@ import type { CrontabFile, CrontabLine } from './crontab.ts'
 import type { CrontabAppend } from './crontab-append.ts'
 import type { ProcessType } from './declaration.ts'
 import type { Schedule } from './schedule.ts'
-import type { Timer } from './timer.ts'
+import type { SystemdTimer } from './systemd-timer.ts'
 import type { Unit } from './unit.ts'
 import type { Workflow } from './workflow.ts'
 
@@ -22,6 +22,6 @@ export type Fact =
   | CrontabLine
   | CrontabFile
   | CrontabAppend
-  | Timer
+  | SystemdTimer
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { readonly kind: K }>

@@ -1,6 +1,6 @@
 import type { Fact } from '../facts/fact.ts'
 import { NO_GUARD, type Schedule } from '../facts/schedule.ts'
-import type { Calendar, Timer } from '../facts/timer.ts'
+import type { Calendar, SystemdTimer } from '../facts/systemd-timer.ts'
 import { isAside } from './paths.ts'
 import type { Reader } from './reader.ts'
 import { type CalendarParts, calendarParts } from './systemd-calendar.ts'
@@ -69,8 +69,8 @@ function timerFacts(path: string, settings: readonly Setting[]): readonly Fact[]
   const first = settings.find(({ key }) => /^On(?:Calendar|Boot|Active|Startup|UnitActive|UnitInactive)/.test(key))
   if (first === undefined && ignored.length === 0) return []
   const calendars = effectiveCalendars(path, used)
-  const timer: Timer = {
-    kind: 'timer',
+  const timer: SystemdTimer = {
+    kind: 'systemd-timer',
     place: { path, line: first?.line ?? 1 },
     calendars: calendars.map(({ calendar }) => calendar),
     // The last one counts.

@@ -14,7 +14,7 @@ export const MIS004: Rule = {
   bad: { 'backup.timer': TIMER },
   good: { 'backup.timer': `${TIMER}Persistent=true\n` },
   check: (project) =>
-    project.all('timer').flatMap(({ calendars, isPersistent }) => {
+    project.all('systemd-timer').flatMap(({ calendars, isPersistent }) => {
       const [first] = calendars
       if (isPersistent || first === undefined || !calendars.every(({ isDailyOrRarer }) => isDailyOrRarer)) return []
       const message = `\`OnCalendar=${first.text}\` without \`Persistent=true\`: the run is lost while the machine is off.`

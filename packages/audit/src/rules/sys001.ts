@@ -10,7 +10,7 @@ export const SYS001: Rule = {
   bad: { 'backup.timer': '[Timer]\nOnCalendar=daily\nOnCalendar=*-*-* 03:00:00\n' },
   good: { 'backup.timer': '[Timer]\nOnCalendar=\nOnCalendar=*-*-* 03:00:00\n' },
   check: (project) =>
-    project.all('timer').flatMap(({ calendars }) => {
+    project.all('systemd-timer').flatMap(({ calendars }) => {
       const [first, second] = calendars.filter(({ isEveryDay }) => isEveryDay)
       if (first === undefined || second === undefined) return []
       const message = `\`OnCalendar=${second.text}\` adds to line ${first.place.line}: the unit runs at both times, every day.`

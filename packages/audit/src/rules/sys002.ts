@@ -10,7 +10,7 @@ export const SYS002: Rule = {
   bad: { 'backup.timer': '[Timer]\nOnCalendar=daily\nPersistent=true  # catch up\n' },
   good: { 'backup.timer': '[Timer]\nOnCalendar=daily\n# catch up\nPersistent=true\n' },
   check: (project) =>
-    project.all('timer').flatMap(({ ignored }) =>
+    project.all('systemd-timer').flatMap(({ ignored }) =>
       ignored.map(({ key, place, reason }) => {
         return { rule: 'SYS002', level: 'warning', place, message: `systemd ignores \`${key}\`: ${reason}.` }
       }),

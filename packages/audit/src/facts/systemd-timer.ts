@@ -1,8 +1,8 @@
 import type { Place } from './place.ts'
 
 /** A timer of systemd, with the values that systemd really uses. */
-export interface Timer {
-  readonly kind: 'timer'
+export interface SystemdTimer {
+  readonly kind: 'systemd-timer'
   /** The first line that says when. */
   readonly place: Place
   readonly calendars: readonly Calendar[]
