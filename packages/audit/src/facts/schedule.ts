@@ -102,6 +102,10 @@ export interface Schedule {
   readonly overlap: 'possible' | 'prevented' | 'unknown'
   /** Registered per request or row rather than when the process starts. */
   readonly isDynamic: boolean
+  /** Where the expression is written, if that is another place. */
+  readonly whenPlace?: Place
+  /** The function around it is never called, as far as the files say. */
+  readonly isUnreached?: boolean
 }
 
 export const NO_GUARD: Guard = { kind: 'none' }

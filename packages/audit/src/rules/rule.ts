@@ -34,3 +34,8 @@ export interface Rule {
   readonly good: Example
   check(project: Project): readonly Finding[]
 }
+
+/** A finding of a rule, at the level of the rule unless another is given. */
+export function report(rule: Rule, place: Place, message: string, level: Level = rule.level): Finding {
+  return { rule: rule.id, level, place, message }
+}

@@ -1,49 +1,59 @@
-import { APS001 } from './aps001.ts'
-import { APS002 } from './aps002.ts'
-import { APS003 } from './aps003.ts'
-import { APS004 } from './aps004.ts'
-import { APS005 } from './aps005.ts'
-import { APS006 } from './aps006.ts'
-import { CEL001 } from './cel001.ts'
-import { CTB001 } from './ctb001.ts'
-import { CTB002 } from './ctb002.ts'
-import { GHA001 } from './gha001.ts'
-import { K8S001 } from './k8s001.ts'
-import { K8S002 } from './k8s002.ts'
-import { K8S003 } from './k8s003.ts'
-import { K8S004 } from './k8s004.ts'
-import { K8S005 } from './k8s005.ts'
-import { K8S008 } from './k8s008.ts'
-import { K8S009 } from './k8s009.ts'
-import { MIS002 } from './mis002.ts'
-import { MIS004 } from './mis004.ts'
+import { CRN001 } from './crn001.ts'
+import { CRN002 } from './crn002.ts'
+import { CRN003 } from './crn003.ts'
+import { CRN004 } from './crn004.ts'
+import { CRN005 } from './crn005.ts'
+import { DST001 } from './dst001.ts'
+import { DST002 } from './dst002.ts'
+import { DST003 } from './dst003.ts'
+import { FILE_RULES } from './file-rules.ts'
+import { FLT001 } from './flt001.ts'
+import { FLT002 } from './flt002.ts'
+import { FLT003 } from './flt003.ts'
+import { FLT004 } from './flt004.ts'
+import { FLT005 } from './flt005.ts'
+import { FLT006 } from './flt006.ts'
+import { FLT007 } from './flt007.ts'
+import { FLT008 } from './flt008.ts'
+import { FLT009 } from './flt009.ts'
+import { FLT010 } from './flt010.ts'
+import { HND001 } from './hnd001.ts'
+import { OVL001 } from './ovl001.ts'
+import { OVL002 } from './ovl002.ts'
 import { PRC001 } from './prc001.ts'
 import type { Rule } from './rule.ts'
-import { SYS001 } from './sys001.ts'
-import { SYS002 } from './sys002.ts'
+import { SLS002 } from './sls002.ts'
+import { SLS004 } from './sls004.ts'
+import { TMR001 } from './tmr001.ts'
+import { TMR002 } from './tmr002.ts'
 
 /** In the order of the catalogue. */
 export const RULES: readonly Rule[] = [
-  APS001,
-  APS002,
-  APS003,
-  APS004,
-  APS005,
-  APS006,
-  CEL001,
+  FLT001,
+  FLT002,
+  FLT003,
+  FLT004,
+  FLT005,
+  FLT006,
+  FLT007,
+  FLT008,
+  FLT009,
+  FLT010,
+  OVL001,
+  OVL002,
+  HND001,
   PRC001,
-  K8S001,
-  K8S002,
-  K8S003,
-  K8S004,
-  K8S005,
-  K8S008,
-  K8S009,
-  MIS002,
-  MIS004,
-  CTB001,
-  CTB002,
-  SYS001,
-  SYS002,
-  GHA001,
+  CRN001,
+  CRN002,
+  CRN003,
+  CRN004,
+  CRN005,
+  DST001,
+  DST002,
+  DST003,
+  TMR001,
+  TMR002,
+  SLS002,
+  SLS004,
+  ...FILE_RULES,
 ]
