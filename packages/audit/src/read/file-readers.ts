@@ -1,6 +1,9 @@
 import { composeReader } from './compose.ts'
 import { crontabReader } from './crontab.ts'
+import { dockerfileReader } from './dockerfile.ts'
 import { kubernetesReader } from './kubernetes.ts'
+import { terraformReader, vercelReader, wranglerReader } from './platform-crons.ts'
+import { pm2Reader } from './pm2.ts'
 import { pythonReader } from './python/python.ts'
 import type { Reader } from './reader.ts'
 import { shellReader } from './shell/shell.ts'
@@ -16,4 +19,9 @@ export const FILE_READERS: readonly Reader[] = [
   crontabReader,
   shellReader,
   systemdReader,
+  dockerfileReader,
+  pm2Reader,
+  vercelReader,
+  wranglerReader,
+  terraformReader,
 ]
