@@ -1,4 +1,5 @@
 import type { ProcessType } from './declaration.ts'
+import type { FileFact } from './file-fact.ts'
 import type { LockFlaw } from './lock.ts'
 import type { CronRoute } from './route.ts'
 import type { Schedule } from './schedule.ts'
@@ -10,6 +11,7 @@ export type Fact =
   | Schedule
   | Unit
   | ProcessType
+  | FileFact
   // JavaScript and TypeScript
   | Timer
   | Repeatable

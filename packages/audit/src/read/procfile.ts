@@ -1,4 +1,5 @@
 import type { Reader } from './reader.ts'
+import { shellWords } from './words.ts'
 
 const LINE = /^([\w-]+):\s*(.+)$/
 
@@ -10,6 +11,25 @@ export const procfileReader: Reader = {
     text.split('\n').flatMap((written, index) => {
       const [, name, command] = LINE.exec(written.trim()) ?? []
       if (name === undefined || command === undefined) return []
-      return [{ kind: 'process-type', place: { path, line: index + 1 }, name, command }]
+      const place = { path, line: index + 1 }
+      const words = shellWords(command)
+      return [
+        { kind: 'process-type', place, name, command },
+        { kind: 'command', place, words },
+        {
+          kind: 'unit',
+          place,
+          format: 'procfile',
+          name,
+          instances: 'unstated',
+          evidence: `${name}: ${command}`,
+          command: words,
+          entries: [],
+          folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+          image: null,
+          build: null,
+          startsBeforeStop: null,
+        },
+      ]
     }),
 }

@@ -6,6 +6,7 @@ import { CRN005 } from './crn005.ts'
 import { DST001 } from './dst001.ts'
 import { DST002 } from './dst002.ts'
 import { DST003 } from './dst003.ts'
+import { FILE_RULES } from './file-rules.ts'
 import { FLT001 } from './flt001.ts'
 import { FLT002 } from './flt002.ts'
 import { FLT003 } from './flt003.ts'
@@ -54,4 +55,5 @@ export const RULES: readonly Rule[] = [
   TMR002,
   SLS002,
   SLS004,
+  ...FILE_RULES,
 ]

@@ -1,0 +1,60 @@
+import { type Guard, NO_GUARD } from '../../facts/schedule.ts'
+import { handlerFunction } from './handler.ts'
+import type { PythonModule, Scope } from './module.ts'
+import type { Node } from './parser.ts'
+
+/** Locks that other machines respect. */
+const SHARED =
+  /\bnx\s*=\s*True|\.setnx\(|(?:redis|redis_client|cache|conn|r|client|rdb)\w*\.lock\(|\bRedlock\b|\bpg_(?:try_)?advisory_(?:xact_)?lock\b|\bGET_LOCK\(|skip_locked\s*=\s*True|FOR UPDATE SKIP LOCKED|\bcache\.add\(|\bcache_lock\(|\bis_leader\b|_job_id\s*=/i
+/** Locks of one machine. */
+const LOCAL =
+  /\bfcntl\.(?:flock|lockf)\(|\bFileLock\(|\bportalocker\b|\bInterProcessLock\(|\.bind\(\s*\(\s*['"](?:127\.0\.0\.1|localhost|)['"]|\bmsvcrt\.locking\(/
+
+export function hasLock(text: string): boolean {
+  return SHARED.test(text) || LOCAL.test(text)
+}
+
+/** What keeps other instances from running the same fire: in the handler, or around the registration. */
+export function guardOf(module: PythonModule, scope: Scope, line: number, handler: string): Guard {
+  const place = { path: module.path, line }
+  const called = handlerFunction(module, handler)
+  const body = called?.node.text ?? ''
+  const shared =
+    SHARED.exec(body) ?? called?.decorators.map((text) => LOCK_DECORATOR.exec(text)).find((match) => match !== null)
+  if (shared) return { kind: 'shared', text: shared[0], place }
+  if (called !== undefined && LOCAL.test(body)) return { kind: 'designated', text: 'a lock of this machine', place }
+  const around = scope.function?.node.text ?? ''
+  const registration = SHARED.exec(around)
+  if (registration !== null) return { kind: 'shared', text: registration[0], place }
+  const local = LOCAL.exec(scope.function === null ? module.root.text : around)
+  if (local !== null) return { kind: 'designated', text: local[0], place }
+  const role = [...scope.conditions, ...earlyReturns(scope, line)].find((condition) => isRole(condition))
+  return role === undefined ? NO_GUARD : { kind: 'designated', text: role.text.slice(0, 80), place }
+}
+
+const LOCK_DECORATOR =
+  /\b(?:with_\w*lock|single_instance|\w*lock(?:ed)?|only_one|run_once|synchronized|distributed\w*)\b(?=\(|$)/i
+
+/** Conditions of `if …: return` in the same function, before the line. */
+function earlyReturns(scope: Scope, line: number): readonly Node[] {
+  const statements = scope.function?.node.childForFieldName('body')?.namedChildren ?? []
+  return statements.flatMap((statement) => {
+    const condition = statement.type === 'if_statement' ? statement.childForFieldName('condition') : null
+    const body = statement.childForFieldName('consequence')
+    const returns = body?.namedChildren.some(({ type }) => type === 'return_statement') === true
+    return condition !== null && returns && statement.startPosition.row + 1 < line ? [condition] : []
+  })
+}
+
+/** A variable of the environment that chooses the instance. Modes, and flags that are on by default, choose none. */
+function isRole({ text }: Node): boolean {
+  const read =
+    /(?:getenv|environ\.get)\(\s*['"](\w+)['"]\s*(?:,\s*([^)]*))?\)|environ\[\s*['"](\w+)['"]\s*\]|['"](\w+)['"]\s+in\s+os\.environ/.exec(
+      text,
+    )
+  if (read === null) return false
+  const name = read[1] ?? read[3] ?? read[4] ?? ''
+  if (/WERKZEUG|DEBUG|TEST|^(?:\w+_)?ENV(?:IRONMENT)?$|RELOAD|DISABLE|SKIP|^NO_/i.test(name)) return false
+  const byDefault = (read[2] ?? '').replace(/['"\s]/g, '')
+  return !/^(?:true|1|yes|on)$/i.test(byDefault)
+}
