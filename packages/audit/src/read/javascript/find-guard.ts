@@ -142,7 +142,13 @@ function judgeLock(modules: Modules, module: Module, node: Node, text: string): 
   if (refs.some((ref) => asksStore(modules, ref))) return { kind: 'shared', text, place }
   const memory = refs.map((ref) => memoryOf(modules, ref)).find((found) => found !== null)
   if (memory != null) return { kind: 'ineffective', text, place: memory }
+  // A lock file keeps the processes of one host apart.
+  if (refs.some(usesLockFile)) return { kind: 'designated', text, place }
   return { kind: 'unresolved', text, place }
+}
+
+function usesLockFile({ module }: FunctionRef): boolean {
+  return /proper-lockfile|['"]wx['"]|\bflock\b/.test(module.text)
 }
 
 /** The package from which the object of a call comes, also through a variable: `const lock = new Mutex()`. */

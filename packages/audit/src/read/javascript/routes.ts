@@ -74,14 +74,20 @@ function handlerOf(module: Module): Node | null {
   return null
 }
 
-const SECRET = /secret|token|api_?key|password|auth/i
+/** An environment variable, not a field of some object. */
+function isSecretName(name: string): boolean {
+  return /^[A-Z][A-Z\d_]*$/.test(name) && /SECRET|TOKEN|API_?KEY|PASSWORD|AUTH/.test(name)
+}
 
 function weaknessOf(modules: Modules, module: Module): CronRoute['weakness'] {
   const at = (node: Node): { path: string; line: number } => ({ path: module.path, line: module.lineOf(node) })
   for (const node of findAll(module.program, ({ type }) => type === 'LogicalExpression')) {
     const value = evaluate(modules, module, node)
     const isLiteral =
-      value.kind === 'env' && SECRET.test(value.name) && value.fallback?.kind === 'text' && value.fallback.text !== ''
+      value.kind === 'env' &&
+      isSecretName(value.name) &&
+      value.fallback?.kind === 'text' &&
+      /^\S+$/.test(value.fallback.text)
     if (isLiteral && node.operator !== '&&' && value.kind === 'env')
       return { place: at(node), kind: 'literal', name: value.name }
   }
@@ -107,11 +113,11 @@ function undefinedSecret(modules: Modules, module: Module, side: Node): string |
     if (template.type !== 'TemplateLiteral') continue
     for (const hole of template.expressions ?? []) {
       const value = evaluate(modules, module, hole)
-      if (value.kind === 'env' && value.fallback === null && SECRET.test(value.name)) return value.name
+      if (value.kind === 'env' && value.fallback === null && isSecretName(value.name)) return value.name
     }
   }
   const value = evaluate(modules, module, side)
-  return value.kind === 'env' && value.fallback === null && SECRET.test(value.name) ? value.name : null
+  return value.kind === 'env' && value.fallback === null && isSecretName(value.name) ? value.name : null
 }
 
 /** Whether the presence of the secret is tested before the comparison: and whether its absence opens the route. */
