@@ -322,7 +322,7 @@ function failsOpen({ node }: FunctionRef): Node[] {
   if (name === null || !isLockCall([name])) return []
   return findAll(node, ({ type }) => type === 'ReturnStatement').filter((statement) => {
     if (statement.argument?.type !== 'Literal' || statement.argument.value !== true) return false
-    if (enclosing(statement, ({ type }) => type === 'CatchClause') !== null) return true
+    if (statement.parent?.parent?.type === 'CatchClause') return true
     const test = enclosing(statement, ({ type }) => type === 'IfStatement')?.test
     return test?.type === 'UnaryExpression' && /redis|client|db|pool/i.test(pathOf(test.argument!).join('.'))
   })

@@ -81,14 +81,11 @@ function isSecretName(name: string): boolean {
 
 function weaknessOf(modules: Modules, module: Module): CronRoute['weakness'] {
   const at = (node: Node): { path: string; line: number } => ({ path: module.path, line: module.lineOf(node) })
+  const compared = comparedSecrets(modules, module)
   for (const node of findAll(module.program, ({ type }) => type === 'LogicalExpression')) {
     const value = evaluate(modules, module, node)
-    const isLiteral =
-      value.kind === 'env' &&
-      isSecretName(value.name) &&
-      value.fallback?.kind === 'text' &&
-      /^\S+$/.test(value.fallback.text)
-    if (isLiteral && node.operator !== '&&' && value.kind === 'env')
+    if (value.kind !== 'env' || value.fallback?.kind !== 'text' || !compared.has(value.name)) continue
+    if (node.operator !== '&&' && value.fallback.text !== '')
       return { place: at(node), kind: 'literal', name: value.name }
   }
   for (const node of findAll(
@@ -104,6 +101,22 @@ function weaknessOf(modules: Modules, module: Module): CronRoute['weakness'] {
     }
   }
   return null
+}
+
+/** Environment variables that requests are compared with. */
+function comparedSecrets(modules: Modules, module: Module): ReadonlySet<string> {
+  const sides = findAll(
+    module.program,
+    ({ type, operator }) => type === 'BinaryExpression' && /^[!=]==?$/.test(operator!),
+  )
+  const names = sides.flatMap(({ left, right }) =>
+    [left!, right!].flatMap((side) =>
+      partsOf(module, side, 2).flatMap((part) =>
+        [part, ...(unwrap(part).expressions ?? [])].map((each) => evaluate(modules, module, each)),
+      ),
+    ),
+  )
+  return new Set(names.flatMap((value) => (value.kind === 'env' && isSecretName(value.name) ? [value.name] : [])))
 }
 
 /** `Bearer ${process.env.X}`, also through a variable: the name of X. A plain `=== process.env.X` cannot equal a header. */
