@@ -3,6 +3,7 @@ import { CRN002 } from './crn002.ts'
 import { CRN003 } from './crn003.ts'
 import { CRN004 } from './crn004.ts'
 import { CRN005 } from './crn005.ts'
+import { DEP001 } from './dep001.ts'
 import { DST001 } from './dst001.ts'
 import { DST002 } from './dst002.ts'
 import { DST003 } from './dst003.ts'
@@ -43,6 +44,7 @@ export const RULES: readonly Rule[] = [
   OVL002,
   HND001,
   PRC001,
+  DEP001,
   CRN001,
   CRN002,
   CRN003,
