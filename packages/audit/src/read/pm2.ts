@@ -22,11 +22,9 @@ export const pm2Reader: Reader = {
     if (/\.ya?ml\b/.test(path)) return yamlUnits(path, text)
     // A JSON file is an expression, on the same lines.
     const isExpression = /\.json/.test(path) || /^\s*[[{]\s*(?:["'\n]|$)/.test(text)
-    return scriptUnits(
-      parseModule(path.replace(/\.(?!c?js|mjs|ts$)\w+$/, '.js'), isExpression ? `module.exports = ${text}` : text),
-      path,
-      tree,
-    )
+    const plain = text.replace(/\{%.*?%\}/g, '').replace(/\{\{.*?\}\}/g, 'null')
+    const script = isExpression ? `module.exports = ${plain}` : text
+    return scriptUnits(parseModule(path.replace(/\.(?!c?js|mjs|ts$)\w+$/, '.js'), script), path, tree)
   },
 }
 
