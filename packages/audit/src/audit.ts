@@ -1,3 +1,5 @@
+import { applyLevels, isLeftOut, type Settings, settingsOf, unitsOf } from './decide/settings.ts'
+import { type Suppression, suppressionsIn } from './decide/suppressions.ts'
 import type { FileTree } from './discover/tree.ts'
 import type { Fact } from './facts/fact.ts'
 import { type Project, projectOf } from './join/project.ts'
@@ -14,26 +16,38 @@ export interface Unreadable {
 
 export interface Audit {
   readonly project: Project
+  readonly settings: Settings
+  /** All that the rules report, by file and line; suppressions and baselines are for the caller. */
   readonly findings: readonly Finding[]
+  readonly suppressions: readonly Suppression[]
+  readonly unreadable: readonly Unreadable[]
+}
+
+interface Reading {
+  readonly facts: readonly Fact[]
+  readonly suppressions: readonly Suppression[]
   readonly unreadable: readonly Unreadable[]
 }
 
 /** Discover, read facts, join, apply rules: each stage is handed what the one before it found. */
 export async function audit(tree: FileTree, rules: readonly Rule[] = RULES): Promise<Audit> {
-  const unreadable: Unreadable[] = []
-  const facts = await readFacts(tree, READERS, unreadable)
-  const project = projectOf(tree, facts)
-  const findings = rules.flatMap((rule) => rule.check(project)).sort(byPlace)
-  return { project, findings, unreadable }
+  const settings = settingsOf(tree)
+  const { facts, suppressions, unreadable } = await readFacts(tree, READERS, settings)
+  const project = projectOf(tree, [...facts, ...unitsOf(settings)])
+  const reported = withoutRepeats(rules.flatMap((rule) => rule.check(project))).sort(byPlace)
+  return { project, settings, findings: applyLevels(reported, settings), suppressions, unreadable }
 }
 
-async function readFacts(tree: FileTree, readers: readonly Reader[], unreadable: Unreadable[]): Promise<Fact[]> {
+async function readFacts(tree: FileTree, readers: readonly Reader[], settings: Settings): Promise<Reading> {
   const facts: Fact[] = []
+  const suppressions: Suppression[] = []
+  const unreadable: Unreadable[] = []
   const prepared = new Set<Reader>()
   for (const path of tree.paths) {
-    const candidates = readers.filter((reader) => reader.reads(path))
+    const candidates = isLeftOut(path, settings) ? [] : readers.filter((reader) => reader.reads(path))
     const text = candidates.length === 0 ? null : tree.text(path)
     if (text === null) continue
+    suppressions.push(...suppressionsIn(path, text))
     for (const reader of candidates) {
       if (!reader.mayHoldFacts(text)) continue
       try {
@@ -45,7 +59,17 @@ async function readFacts(tree: FileTree, readers: readonly Reader[], unreadable:
       }
     }
   }
-  return facts
+  return { facts, suppressions, unreadable }
+}
+
+/** One rule says one thing about one line, however many schedules lead to it. */
+function withoutRepeats(findings: readonly Finding[]): Finding[] {
+  const first = new Map<string, Finding>()
+  for (const finding of findings) {
+    const key = `${finding.rule} ${finding.place.path}:${finding.place.line}`
+    if (!first.has(key)) first.set(key, finding)
+  }
+  return [...first.values()]
 }
 
 function byPlace(a: Finding, b: Finding): number {

@@ -1,5 +1,9 @@
 /** The published entry `@cronce/audit`. */
 export { type Audit, audit, type Unreadable } from './audit.ts'
+export { type CommandIo, EXIT, runCommand, USAGE } from './command.ts'
+export type { Settings } from './decide/settings.ts'
+export type { Suppression } from './decide/suppressions.ts'
+export { diskTree } from './discover/disk-tree.ts'
 export { type FileTree, treeOf } from './discover/tree.ts'
 export type { Fact } from './facts/fact.ts'
 export type { Place } from './facts/place.ts'

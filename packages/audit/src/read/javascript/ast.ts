@@ -4,6 +4,8 @@ export interface Node {
   readonly start: number
   readonly end: number
   parent: Node | null
+  /** All nodes directly below. Set with the parents, since reading them from the fields is slow. */
+  children: readonly Node[]
   readonly name?: string | Node
   readonly value?: unknown
   readonly raw?: string
@@ -57,11 +59,13 @@ export interface Node {
   readonly moduleReference?: Node
 }
 
-const NOT_CHILDREN = new Set(['parent', 'type', 'start', 'end', 'range', 'loc'])
+const NOT_CHILDREN = new Set(['parent', 'children', 'type', 'start', 'end', 'range', 'loc'])
 
-export function childrenOf(node: Node): Node[] {
+/** Reads the nodes below a node from its fields. */
+export function readChildren(node: Node): Node[] {
   const found: Node[] = []
-  for (const [key, value] of Object.entries(node)) {
+  for (const key in node) {
+    const value: unknown = node[key as keyof Node]
     if (value === null || typeof value !== 'object' || NOT_CHILDREN.has(key)) continue
     for (const item of Array.isArray(value) ? value : [value]) if (isNode(item)) found.push(item)
   }
@@ -75,7 +79,7 @@ export function isNode(value: unknown): value is Node {
 /** Visits a node and all below it. A visit that returns `false` leaves out what is below. */
 export function walk(node: Node, visit: (node: Node) => unknown): void {
   if (visit(node) === false) return
-  for (const child of childrenOf(node)) walk(child, visit)
+  for (const child of node.children) walk(child, visit)
 }
 
 export function findAll(node: Node, test: (node: Node) => boolean): Node[] {

@@ -1,15 +1,4 @@
-import {
-  childrenOf,
-  findAll,
-  isFunction,
-  isNode,
-  type Node,
-  nameOf,
-  pathOf,
-  statementsOf,
-  unwrap,
-  wordsOf,
-} from './ast.ts'
+import { findAll, isFunction, isNode, type Node, nameOf, pathOf, statementsOf, unwrap, wordsOf } from './ast.ts'
 import { evaluate, textOf, type Value } from './evaluate.ts'
 import { lookup, type Module } from './module.ts'
 import type { Modules } from './modules.ts'
@@ -162,7 +151,7 @@ export function whenUnset(modules: Modules, module: Module, written: Node, depth
 }
 
 function dependsOnEnvironment(modules: Modules, module: Module, node: Node): boolean {
-  return childrenOf(node).some((child) => evaluate(modules, module, child).kind === 'env')
+  return node.children.some((child) => evaluate(modules, module, child).kind === 'env')
 }
 
 function truth(value: Value): boolean | null {

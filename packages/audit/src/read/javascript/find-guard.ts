@@ -3,6 +3,7 @@ import { findAll, isCall, isFunction, keyOf, type Node, nameOf, pathOf, unwrap }
 import { type Condition, conditionsOf, designation, namesOf, partsOf } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { callsIn, type FunctionRef, functionsOf, nameOfFunction } from './functions.ts'
+import { isHarmless } from './handler.ts'
 import { isLeaderName, isLockCall } from './lock-names.ts'
 import { importOf, lookup, type Module } from './module.ts'
 import type { Modules } from './modules.ts'
@@ -46,7 +47,7 @@ export function guardInFunctions(modules: Modules, start: readonly FunctionRef[]
     for (const { node, module } of level) {
       if (seen.has(node) || seen.size > MAX_FUNCTIONS) continue
       seen.add(node)
-      best = better(best, guardInBody(modules, module, node, own, next))
+      best = better(best, guardInBody(modules, module, node, own, { next, depth }))
       if (best.kind === 'shared') return best
     }
     level = next
@@ -57,22 +58,37 @@ export function guardInFunctions(modules: Modules, start: readonly FunctionRef[]
 /** Guards that the user has named in the configuration: functions, or `file#function`. */
 export type OwnGuards = readonly string[]
 
-function guardInBody(modules: Modules, module: Module, body: Node, own: OwnGuards, next: FunctionRef[]): Guard {
+interface Search {
+  /** Functions to look at on the next level. */
+  readonly next: FunctionRef[]
+  readonly depth: number
+}
+
+function guardInBody(modules: Modules, module: Module, body: Node, own: OwnGuards, { next, depth }: Search): Guard {
   let best: Guard = NONE
   for (const node of findAll(body, isInteresting)) {
     if (best.kind === 'shared') return best
     if (node.type === 'IfStatement' || node.type === 'ConditionalExpression') {
+      if (depth > 1 || !isOuterStatement(node, body)) continue
       best = better(best, guardOfCondition(modules, module, { test: node.test!, holds: true }, own, false))
       continue
     }
     best = better(best, guardOfCall(modules, module, node, own))
-    if (isCall(node) && best.kind === 'none') next.push(...functionsOf(modules, module, node.callee!))
+    if (isCall(node) && best.kind === 'none' && !isHarmless(node))
+      next.push(...functionsOf(modules, module, node.callee!))
     for (const argument of isCall(node) ? (node.arguments ?? []) : []) {
       if (argument.type === 'Identifier' || argument.type === 'MemberExpression')
         next.push(...functionsOf(modules, module, argument))
     }
   }
   return best
+}
+
+/** Whether a statement decides about the whole function: it stands in its body, or in a `try` around all of it. */
+function isOuterStatement(node: Node, body: Node): boolean {
+  const block = node.parent
+  if (block?.type !== 'BlockStatement') return false
+  return block.parent === body || (block.parent?.type === 'TryStatement' && block.parent.parent?.parent === body)
 }
 
 function isInteresting({ type }: Node): boolean {
@@ -126,7 +142,13 @@ function judgeLock(modules: Modules, module: Module, node: Node, text: string): 
   if (refs.some((ref) => asksStore(modules, ref))) return { kind: 'shared', text, place }
   const memory = refs.map((ref) => memoryOf(modules, ref)).find((found) => found !== null)
   if (memory != null) return { kind: 'ineffective', text, place: memory }
+  // A lock file keeps the processes of one host apart.
+  if (refs.some(usesLockFile)) return { kind: 'designated', text, place }
   return { kind: 'unresolved', text, place }
+}
+
+function usesLockFile({ module }: FunctionRef): boolean {
+  return /proper-lockfile|['"]wx['"]|\bflock\b/.test(module.text)
 }
 
 /** The package from which the object of a call comes, also through a variable: `const lock = new Mutex()`. */

@@ -12,9 +12,24 @@ export interface FunctionRef {
 const MAX_DEPTH = 8
 
 /** The functions that an expression can stand for. Empty: not known. */
-export function functionsOf(modules: Modules, module: Module, written: Node, depth = MAX_DEPTH): FunctionRef[] {
+export function functionsOf(
+  modules: Modules,
+  module: Module,
+  written: Node,
+  depth = MAX_DEPTH,
+): readonly FunctionRef[] {
   if (depth === 0) return []
-  const node = unwrap(written)
+  const known = resolved.get(written)
+  if (known !== undefined) return known
+  const found = resolveFunctions(modules, module, unwrap(written), depth)
+  if (depth === MAX_DEPTH) resolved.set(written, found)
+  return found
+}
+
+/** An expression stands in one module of one tree, so its functions are always the same. */
+const resolved = new WeakMap<Node, readonly FunctionRef[]>()
+
+function resolveFunctions(modules: Modules, module: Module, node: Node, depth: number): readonly FunctionRef[] {
   if (isFunction(node)) return [{ node, module }]
   if (node.type === 'Identifier') return ofIdentifier(modules, module, node, depth)
   if (node.type === 'MemberExpression') return ofMember(modules, module, node, depth)
@@ -28,7 +43,7 @@ export function functionsOf(modules: Modules, module: Module, written: Node, dep
   return []
 }
 
-function ofIdentifier(modules: Modules, module: Module, node: Node, depth: number): FunctionRef[] {
+function ofIdentifier(modules: Modules, module: Module, node: Node, depth: number): readonly FunctionRef[] {
   const declared = lookup(module, node.name as string, node)
   if (declared?.kind === 'function') return [{ node: declared.node, module }]
   if (declared?.kind === 'variable' && declared.init !== null && declared.path.length === 0) {
@@ -44,7 +59,7 @@ function ofExport(
   from: string,
   binding: { from: string; name: string },
   depth: number,
-): FunctionRef[] {
+): readonly FunctionRef[] {
   const found = followExport(modules, from, binding)
   if (found === null) return []
   const { module } = found
@@ -57,7 +72,7 @@ function ofExport(
   return declared?.init == null ? [] : functionsOf(modules, module, declared.init, depth - 1)
 }
 
-function ofMember(modules: Modules, module: Module, node: Node, depth: number): FunctionRef[] {
+function ofMember(modules: Modules, module: Module, node: Node, depth: number): readonly FunctionRef[] {
   const name = keyOf(node)
   if (name === null) return []
   const value = evaluate(modules, module, node)
@@ -122,7 +137,12 @@ export function membersOf(holder: Node): readonly Node[] {
   return Array.isArray(body) ? (body as readonly Node[]) : []
 }
 
-function methodOf(modules: Modules, { node, module }: FunctionRef, name: string, depth: number): FunctionRef[] {
+function methodOf(
+  modules: Modules,
+  { node, module }: FunctionRef,
+  name: string,
+  depth: number,
+): readonly FunctionRef[] {
   for (const member of membersOf(node)) {
     if (keyOf(member) !== name || !isNode(member.value)) continue
     if (member.type === 'MethodDefinition') return [{ node: member.value, module }]

@@ -21,15 +21,26 @@ export function describeHandler(
 /** Whether the work goes on after the function has returned. `null`: not known. */
 export function isAsync(modules: Modules, refs: readonly FunctionRef[], depth = 3): boolean | null {
   if (refs.length === 0) return null
+  const answers = refs.map((ref) => {
+    const known = asyncness.get(ref.node)
+    if (known !== undefined) return known
+    const answer = isAsyncFunction(modules, ref, depth)
+    if (depth === 3 || answer === true) asyncness.set(ref.node, answer)
+    return answer
+  })
+  return answers.includes(true) ? true : answers.includes(null) ? null : false
+}
+
+const asyncness = new WeakMap<Node, boolean | null>()
+
+function isAsyncFunction(modules: Modules, { node, module }: FunctionRef, depth: number): boolean | null {
+  if (node.async === true) return true
   let answer: boolean | null = false
-  for (const { node, module } of refs) {
-    if (node.async === true) return true
-    for (const call of callsIn(node)) {
-      if (['then', 'catch', 'finally'].includes(pathOf(call.callee!).at(-1)!)) return true
-      const callees = depth === 0 ? [] : functionsOf(modules, module, call.callee!)
-      if (callees.length === 0) answer = isHarmless(call) ? answer : null
-      else if (isAsync(modules, callees, depth - 1) === true) return true
-    }
+  for (const call of callsIn(node)) {
+    if (['then', 'catch', 'finally'].includes(pathOf(call.callee!).at(-1)!)) return true
+    const callees = depth === 0 ? [] : functionsOf(modules, module, call.callee!)
+    if (callees.length === 0) answer = isHarmless(call) ? answer : null
+    else if (isAsync(modules, callees, depth - 1) === true) return true
   }
   return answer
 }
@@ -56,12 +67,13 @@ const PURE_METHOD =
   /^(?:to\w*|get(?:Time|Date|Day|Month|FullYear|Hours|Minutes|Seconds|Milliseconds|UTC\w+)|set(?:Date|Month|FullYear|Hours|Minutes|Seconds|UTC\w+)|now|format|map|filter|forEach|reduce|join|split|slice|push|includes|some|every|find|sort|concat|trim|replace\w*|padStart|padEnd|keys|values|entries|then|catch|finally|add|subtract|startOf|endOf|utc|tz|diff|unix|valueOf|isBefore|isAfter|floor|round|length|flat|stringify)$/
 const LOCAL_ROOT =
   /^(?:fs|fsp|os|path|process|v8|performance|global|cache|nodeCache|memoryCache|lruCache|register|gauge|histogram|counter)$/
+const LOCAL_MODULE = /^(?:node:)?(?:fs|fs\/promises|os|path|v8|perf_hooks|process|util)$/
 const LOCAL_WORDS = new Set('disk memory heap cpu storage folder directory dir uptime gauge'.split(' '))
 const SET_BASED = /^(?:deleteMany|updateMany)$/
 const SET_SQL = /^\s*(?:delete\s+from|update)\b[\s\S]*\bwhere\b/i
 
 /** Calls that change nothing anywhere. */
-function isHarmless(call: Node): boolean {
+export function isHarmless(call: Node): boolean {
   const path = pathOf(call.callee!)
   const method = path.at(-1)!
   return path.some((name) => LOG.test(name)) || PURE_ROOT.test(path[0]!) || PURE_METHOD.test(method)
@@ -70,7 +82,7 @@ function isHarmless(call: Node): boolean {
 /** What happens when two instances run this: the strongest effect of any call, to depth 2. */
 function effectOf(modules: Modules, refs: readonly FunctionRef[]): Effect {
   if (refs.length === 0) return 'unknown'
-  const effects = refs.map((ref) => effectOfFunction(modules, ref, 2, new Set()))
+  const effects = refs.map((ref) => effectOfFunction(modules, ref, 3, new Set()))
   if (effects.includes('unknown')) return 'unknown'
   return (
     effects.find((effect) => effect === 'set-based') ?? effects.find((effect) => effect === 'process-local') ?? 'logs'
@@ -104,6 +116,7 @@ function effectOfCall(modules: Modules, module: Module, call: Node, depth: numbe
   if (
     isMemory(modules, module, call) ||
     LOCAL_ROOT.test(path[0]!) ||
+    LOCAL_MODULE.test(module.imports.get(path[0]!)?.from ?? '') ||
     wordsOf(method).some((word) => LOCAL_WORDS.has(word))
   )
     return 'process-local'

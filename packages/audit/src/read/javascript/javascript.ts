@@ -15,7 +15,7 @@ import { ownGuardsOf } from './settings.ts'
 import { repeatablesIn, timersIn } from './timers.ts'
 
 const HINTS =
-  /node-?cron|['"](?:cron|croner|bree|agenda|pg-boss|toad-scheduler|node-schedule)['"]|@nestjs\/schedule|@elysiajs\/cron|upsertJobScheduler|\brepeat\s*:|repeatEvery|setInterval\s*\(|cluster\.fork|advisory_lock|[cC]ron[-_]?[lL]ock|[jJ]ob[-_]?[lL]ock|[lL]eaderElect|process\.env\.\w*CRON|\.every\(/
+  /[nN]ode-?[cC]ron|['"](?:cron|croner|bree|agenda|pg-boss|toad-scheduler|node-schedule)['"]|@nestjs\/schedule|@elysiajs\/cron|upsertJobScheduler|\brepeat\s*:|repeatEvery|setInterval\s*\(|cluster\.fork|advisory_lock|[cC]ron[-_]?[lL]ock|[jJ]ob[-_]?[lL]ock|[lL]eaderElect|process\.env\.\w*CRON|\.every\(/
 
 const SKIPPED =
   /\.(?:test|spec|e2e|stories|bench)\.[cm]?[jt]sx?$|(?:^|\/)(?:__tests__|__mocks__|tests?|e2e|spec|fixtures|node_modules|dist|build|out|vendor|coverage|\.next|\.nuxt|\.venv|public|static)\//

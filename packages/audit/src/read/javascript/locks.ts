@@ -85,6 +85,7 @@ function flawsOf(modules: Modules, ref: FunctionRef): LockFlaw[] {
   return [
     ...(memory === null ? [] : [memory]),
     ...unsafeWrites(modules, ref).map(({ node, kind, text }) => flaw(node, kind, text)),
+    ...unownedDeletes(ref).map((node) => flaw(node, 'released-without-owner', 'DELETE')),
     ...freedAtEnd(modules, ref).map((node) => flaw(node, 'freed-at-end', nameOfFunction(ref.node) ?? 'the handler')),
     ...failsOpen(ref).map((node) => flaw(node, 'fails-open', nameOfFunction(ref.node) ?? 'the lock')),
   ]
@@ -139,7 +140,7 @@ function unsafeWrites(modules: Modules, ref: FunctionRef): { node: Node; kind: F
     (call) => unwrap(call.callee!).type === 'MemberExpression' && !isMemory(modules, module, call),
   )
   const found: { node: Node; kind: Flaw; text: string }[] = []
-  const isAtomic = /11000|P2002|23505|duplicate|unique|Transaction\(|\bmulti\(|\bwatch\(/i.test(
+  const isAtomic = /11000|P2002|23505|duplicate key|unique constraint|Transaction\(|\bmulti\(|\bwatch\(/i.test(
     module.text.slice(ref.node.start, ref.node.end),
   )
   let read: Node | null = null
@@ -177,6 +178,18 @@ function unsafeWrites(modules: Modules, ref: FunctionRef): { node: Node; kind: F
     }
   }
   return found
+}
+
+const DELETE_SQL = /\b(?:delete\s+from|update)\s+["`[]?\w*(?:lock|lease|leader)\w*[\s\S]*?\bwhere\b([\s\S]*)/i
+
+/** SQL that frees a lock by its name alone, in a function that is named after that. */
+function unownedDeletes({ node }: FunctionRef): Node[] {
+  const name = nameOfFunction(node)
+  if (name === null || !/release|unlock|free/i.test(name)) return []
+  return findAll(node, ({ type }) => type === 'TemplateLiteral' || type === 'Literal').filter((text) => {
+    const condition = DELETE_SQL.exec(primitiveText(text))?.[1]
+    return condition !== undefined && !OWNER.test(condition) && !/<|>|locked_?by|\bby\b/i.test(condition)
+  })
 }
 
 /** An argument that may hold options which are not written here. */
@@ -227,6 +240,7 @@ function freedAtEnd(modules: Modules, ref: FunctionRef): Node[] {
   const calls = ownCalls(ref)
     .concat(nestedCalls(ref))
     .sort((a, b) => a.start - b.start)
+  if (isTriggeredByRequests(modules, ref.module)) return []
   const taken = calls.find((call) => {
     const path = pathOf(call.callee!)
     return isLockCall(path) || isAcquireCall(path) || primitiveOf(call)?.shape === 'lock'
@@ -239,6 +253,14 @@ function freedAtEnd(modules: Modules, ref: FunctionRef): Node[] {
     (call) => call.start > taken.end && call.end < free.start && !/console|log/i.test(pathOf(call.callee!).join('.')),
   )
   return between.length > 0 ? [free] : []
+}
+
+/** One trigger calls a route once per fire, so a slower clock cannot take its lock again. */
+function isTriggeredByRequests(modules: Modules, module: Module): boolean {
+  const importers = modules.importers(module.path)
+  if (importers.length > 0)
+    return importers.every((path) => /(?:^|\/)(?:api|pages|app)\/|route\.[cm]?[jt]sx?$/.test(path))
+  return /vercel|serverless|from ['"](?:@\/|next\/)/i.test(module.text)
 }
 
 /** `withLock = (name, ttl, fn) => async () => { … }`: the work is in the function that is returned. */
@@ -262,8 +284,9 @@ function primitiveText(call: Node): string {
 }
 
 function hasSlot(module: Module, call: Node): boolean {
-  return (call.arguments ?? []).slice(0, 2).some((argument) => {
-    if (isFunction(argument)) return false
+  const isPrimitive = primitiveOf(call) !== null
+  return (call.arguments ?? []).slice(0, isPrimitive ? 1 : 2).some((argument) => {
+    if (isFunction(argument) || OWNER.test(nameOf(argument) ?? '')) return false
     return partsOf(module, argument).some((part) =>
       findAll(part, ({ type }) => type === 'Identifier').some((each) =>
         wordsOf(each.name as string).some((word) => SLOT.has(word)),
@@ -299,7 +322,7 @@ function failsOpen({ node }: FunctionRef): Node[] {
   if (name === null || !isLockCall([name])) return []
   return findAll(node, ({ type }) => type === 'ReturnStatement').filter((statement) => {
     if (statement.argument?.type !== 'Literal' || statement.argument.value !== true) return false
-    if (enclosing(statement, ({ type }) => type === 'CatchClause') !== null) return true
+    if (statement.parent?.parent?.type === 'CatchClause') return true
     const test = enclosing(statement, ({ type }) => type === 'IfStatement')?.test
     return test?.type === 'UnaryExpression' && /redis|client|db|pool/i.test(pathOf(test.argument!).join('.'))
   })

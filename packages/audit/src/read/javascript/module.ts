@@ -1,5 +1,16 @@
 import { parseSync } from 'oxc-parser'
-import { childrenOf, enclosing, findAll, isClass, isFunction, isNode, keyOf, type Node, nameOf, unwrap } from './ast.ts'
+import {
+  enclosing,
+  findAll,
+  isClass,
+  isFunction,
+  isNode,
+  keyOf,
+  type Node,
+  nameOf,
+  readChildren,
+  unwrap,
+} from './ast.ts'
 
 /** What a name stands for. */
 export interface Declaration {
@@ -51,7 +62,8 @@ export function parseModule(path: string, text: string): Module {
 }
 
 function setParents(node: Node, scopes: Map<Node, Map<string, Declaration>>): void {
-  for (const child of childrenOf(node)) {
+  node.children = readChildren(node)
+  for (const child of node.children) {
     child.parent = node
     declare(child, scopes)
     setParents(child, scopes)

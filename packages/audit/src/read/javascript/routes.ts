@@ -1,7 +1,8 @@
 import type { CronRoute } from '../../facts/route.ts'
-import { enclosing, findAll, isCall, type Node, pathOf, unwrap } from './ast.ts'
+import { enclosing, findAll, isCall, isFunction, type Node, nameOf, pathOf, unwrap } from './ast.ts'
 import { partsOf } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
+import { functionsOf } from './functions.ts'
 import type { Module } from './module.ts'
 import type { Modules } from './modules.ts'
 
@@ -37,10 +38,28 @@ export function routeIn(modules: Modules, module: Module): CronRoute | null {
   return {
     kind: 'cron-route',
     place,
-    secret: CHECK.test(module.text) ? 'checked' : 'missing',
+    secret: secretOf(modules, module, handler),
     weakness: weaknessOf(modules, module),
     hasEffect,
   }
+}
+
+/** A check in the file itself, in a wrapper around the handler, or in a function that is handed the request. */
+function secretOf(modules: Modules, module: Module, handler: Node): CronRoute['secret'] {
+  if (CHECK.test(module.text)) return 'checked'
+  const wrapped = unwrap(handler.type === 'VariableDeclarator' ? (handler.init ?? handler) : handler)
+  const parameters = new Set((wrapped.params ?? []).flatMap((each) => nameOf(each) ?? []))
+  const asked = isCall(wrapped)
+    ? [wrapped]
+    : findAll(wrapped, isCall).filter((call) =>
+        (call.arguments ?? []).some((each) => parameters.has(nameOf(each) ?? '')),
+      )
+  for (const call of asked) {
+    const refs = functionsOf(modules, module, call.callee!)
+    if (refs.length === 0) return 'unknown'
+    if (refs.some((ref) => CHECK.test(ref.module.text))) return 'checked'
+  }
+  return isFunction(wrapped) ? 'missing' : 'unknown'
 }
 
 /** The exported GET or POST of a route file, or its default export. */
@@ -55,15 +74,18 @@ function handlerOf(module: Module): Node | null {
   return null
 }
 
-const SECRET = /secret|token|api_?key|password|auth/i
+/** An environment variable, not a field of some object. */
+function isSecretName(name: string): boolean {
+  return /^[A-Z][A-Z\d_]*$/.test(name) && /SECRET|TOKEN|API_?KEY|PASSWORD|AUTH/.test(name)
+}
 
 function weaknessOf(modules: Modules, module: Module): CronRoute['weakness'] {
   const at = (node: Node): { path: string; line: number } => ({ path: module.path, line: module.lineOf(node) })
+  const compared = comparedSecrets(modules, module)
   for (const node of findAll(module.program, ({ type }) => type === 'LogicalExpression')) {
     const value = evaluate(modules, module, node)
-    const isLiteral =
-      value.kind === 'env' && SECRET.test(value.name) && value.fallback?.kind === 'text' && value.fallback.text !== ''
-    if (isLiteral && node.operator !== '&&' && value.kind === 'env')
+    if (value.kind !== 'env' || value.fallback?.kind !== 'text' || !compared.has(value.name)) continue
+    if (node.operator !== '&&' && value.fallback.text !== '')
       return { place: at(node), kind: 'literal', name: value.name }
   }
   for (const node of findAll(
@@ -81,6 +103,22 @@ function weaknessOf(modules: Modules, module: Module): CronRoute['weakness'] {
   return null
 }
 
+/** Environment variables that requests are compared with. */
+function comparedSecrets(modules: Modules, module: Module): ReadonlySet<string> {
+  const sides = findAll(
+    module.program,
+    ({ type, operator }) => type === 'BinaryExpression' && /^[!=]==?$/.test(operator!),
+  )
+  const names = sides.flatMap(({ left, right }) =>
+    [left!, right!].flatMap((side) =>
+      partsOf(module, side, 2).flatMap((part) =>
+        [part, ...(unwrap(part).expressions ?? [])].map((each) => evaluate(modules, module, each)),
+      ),
+    ),
+  )
+  return new Set(names.flatMap((value) => (value.kind === 'env' && isSecretName(value.name) ? [value.name] : [])))
+}
+
 /** `Bearer ${process.env.X}`, also through a variable: the name of X. A plain `=== process.env.X` cannot equal a header. */
 function undefinedSecret(modules: Modules, module: Module, side: Node): string | null {
   for (const part of partsOf(module, side, 2)) {
@@ -88,11 +126,11 @@ function undefinedSecret(modules: Modules, module: Module, side: Node): string |
     if (template.type !== 'TemplateLiteral') continue
     for (const hole of template.expressions ?? []) {
       const value = evaluate(modules, module, hole)
-      if (value.kind === 'env' && value.fallback === null && SECRET.test(value.name)) return value.name
+      if (value.kind === 'env' && value.fallback === null && isSecretName(value.name)) return value.name
     }
   }
   const value = evaluate(modules, module, side)
-  return value.kind === 'env' && value.fallback === null && SECRET.test(value.name) ? value.name : null
+  return value.kind === 'env' && value.fallback === null && isSecretName(value.name) ? value.name : null
 }
 
 /** Whether the presence of the secret is tested before the comparison: and whether its absence opens the route. */

@@ -82,7 +82,7 @@ function textOfHandler(module: Module, handler: Node): string {
 }
 
 /** The functions that run: also those inside `safeRun(name, withLock(name, ttl, fn))`. */
-function handlerRefs(modules: Modules, module: Module, handler: Node): FunctionRef[] {
+function handlerRefs(modules: Modules, module: Module, handler: Node): readonly FunctionRef[] {
   const node = unwrap(handler)
   const direct = functionsOf(modules, module, node)
   if (direct.length > 0 || !isCall(node)) return direct

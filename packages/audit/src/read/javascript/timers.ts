@@ -1,7 +1,18 @@
 import type { Repeatable, Timer } from '../../facts/timer.ts'
-import { findAll, isCall, keyOf, type Node, nameOf, pathOf, propertyOf, unwrap, wordsOf } from './ast.ts'
+import {
+  enclosingFunction,
+  findAll,
+  isCall,
+  keyOf,
+  type Node,
+  nameOf,
+  pathOf,
+  propertyOf,
+  unwrap,
+  wordsOf,
+} from './ast.ts'
 import { evaluate, numberOf } from './evaluate.ts'
-import { callsIn, functionsOf } from './functions.ts'
+import { callsIn, functionsOf, nameOfFunction } from './functions.ts'
 import { hasInFlightFlag, isAsync } from './handler.ts'
 import { lookup, type Module } from './module.ts'
 import type { Modules } from './modules.ts'
@@ -23,7 +34,7 @@ export function timersIn(modules: Modules, module: Module): Timer[] {
         ms: delay === undefined ? null : numberOf(evaluate(modules, module, delay)),
         isAsync: isAsync(modules, refs),
         isSerial: hasInFlightFlag(modules, refs) || refs.some((ref) => stopsItself(ref.node, node)),
-        isHeartbeat: isHeartbeat(callback),
+        isHeartbeat: isHeartbeat(callback, node),
       },
     ]
   })
@@ -46,12 +57,16 @@ function stopsItself(callback: Node, timer: Node): boolean {
   )
 }
 
-function isHeartbeat(callback: Node): boolean {
+function isHeartbeat(callback: Node, timer: Node): boolean {
+  const around = enclosingFunction(timer)
+  const holder =
+    timer.parent?.type === 'AssignmentExpression' ? pathOf(timer.parent.left!).at(-1)! : nameOf(timer.parent?.id)
+  const outer = [around === null ? null : nameOfFunction(around), holder].flatMap((name) => name ?? [])
   const names =
     callback.type === 'Identifier' || callback.type === 'MemberExpression'
       ? pathOf(callback)
       : callsIn(callback).map(({ callee }) => pathOf(callee!).at(-1)!)
-  return names.some((name) => wordsOf(name).some((word) => HEARTBEAT.has(word)))
+  return [...outer, ...names].some((name) => wordsOf(name).some((word) => HEARTBEAT.has(word)))
 }
 
 const REMOVES = /\bremoveRepeatable(?:ByKey)?\b|\bremoveJobScheduler\b|\bobliterate\b/

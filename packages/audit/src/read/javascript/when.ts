@@ -32,7 +32,8 @@ export function whensOf(modules: Modules, module: Module, registration: Registra
     const rule = recurrenceOf(modules, module, node)
     if (rule !== null) return [{ when: rule.when, place: null }]
   }
-  if (isDate(modules, module, node)) return [{ when: { kind: 'once' }, place: null }]
+  if (isDate(modules, module, node) || (registration.source === 'node-schedule' && isNamedAsInstant(node)))
+    return [{ when: { kind: 'once' }, place: null }]
   const direct = whenOf(evaluate(modules, module, node), registration)
   if (direct !== null) return [{ when: direct, place: null }]
   const many = valuesOf(modules, module, node).flatMap(({ value, place }) => {
@@ -82,6 +83,16 @@ function isDate(modules: Modules, module: Module, written: Node): boolean {
     if (declared?.init != null && unwrap(declared.init) !== node) return isDate(modules, module, declared.init)
   }
   return /(?:date|^at$|deadline|timestamp)$/i.test(pathOf(node).at(-1) ?? '')
+}
+
+/** node-schedule takes dates as well: `scheduleJob(warningTime, …)`. */
+function isNamedAsInstant(written: Node): boolean {
+  const node = unwrap(written)
+  return (
+    node.type === 'Identifier' &&
+    /[a-z](?:Time|Date|At|Moment)$/.test(node.name as string) &&
+    !/cron|rule|schedule/i.test(node.name as string)
+  )
 }
 
 /** Values of a loop variable or of a parameter, from the array or from the callers. */
@@ -161,7 +172,7 @@ function argumentsOf(
 function recurrenceOf(modules: Modules, module: Module, written: Node): { when: When; zone: Zone } | null {
   const fields = recurrenceFields(modules, module, written)
   if (fields === null) return null
-  const zone: Zone = fields.has('tz') ? { kind: 'computed' } : { kind: 'none' }
+  const zone = zoneOfRule(modules, module, fields.get('tz'))
   const rule = fields.get('rule')
   if (rule !== undefined) {
     const text = textOf(evaluate(modules, module, rule))
@@ -184,6 +195,12 @@ function recurrenceOf(modules: Modules, module: Module, written: Node): { when: 
     return { when: { kind: 'calendar', text: 'RecurrenceRule', isFixedHour }, zone }
   }
   return { when: { kind: 'cron', expression: parts.join(' '), dialect: 'cron-parser' }, zone }
+}
+
+function zoneOfRule(modules: Modules, module: Module, tz: Node | undefined): Zone {
+  if (tz === undefined) return { kind: 'none' }
+  const text = textOf(evaluate(modules, module, tz))
+  return text === null ? { kind: 'computed' } : { kind: 'stated', name: text }
 }
 
 function recurrenceFields(modules: Modules, module: Module, written: Node): Map<string, Node> | null {
