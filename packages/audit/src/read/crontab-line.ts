@@ -36,6 +36,13 @@ export function isLockedCommand(command: string): boolean {
   return LOCKS.test(command) || DISPATCHERS.test(command) || HARMLESS.test(bare)
 }
 
+/** Whether the text of a script takes a lock before it works. */
+export function takesLock(script: string): boolean {
+  return /^[^#\n]*(?:\bflock\b|\blockfile\b|\bset -o noclobber\b|\bmkdir\s+\S*lock|\bpgrep\b|\bfcntl\.(?:flock|lockf)\b|\bFileLock\b)/m.test(
+    script,
+  )
+}
+
 /** The shortest time between two fires within an hour, in minutes; `null` if it is an hour or not known. */
 export function shortestGap(expression: string): number | null {
   const fields = expression.split(' ')

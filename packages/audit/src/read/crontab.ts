@@ -1,7 +1,8 @@
+import type { FileTree } from '../discover/tree.ts'
 import type { CrontabFile } from '../facts/crontab.ts'
 import type { Fact } from '../facts/fact.ts'
 import type { Zone } from '../facts/schedule.ts'
-import { crontabFacts, isLockedCommand, splitLine } from './crontab-line.ts'
+import { crontabFacts, isLockedCommand, splitLine, takesLock } from './crontab-line.ts'
 import { isAside } from './paths.ts'
 import type { Reader } from './reader.ts'
 
@@ -14,15 +15,16 @@ export const crontabReader: Reader = {
   name: 'crontab',
   reads: (path) => NAME.test(path) && !CODE.test(path) && !isAside(path),
   mayHoldFacts: (text) => !/^#!/.test(text) && /^-?(?:@\w+|[\d*]\S*\s+[\d*]\S*\s+\S+\s+\S+\s+\S+)\s+\S/m.test(text),
-  read: ({ path, text }) => {
+  read: ({ path, text }, tree) => {
     const lines = text.split('\n')
     if (lines.length > MAX_LINES)
       throw new Error(`The crontab has ${lines.length} lines; at most ${MAX_LINES} are read.`)
-    return fileFacts(path, lines)
+    return fileFacts(path, lines, tree)
   },
 }
 
-function fileFacts(path: string, lines: readonly string[]): readonly Fact[] {
+function fileFacts(path: string, lines: readonly string[], tree: FileTree): readonly Fact[] {
+  const locks = scriptLocks(tree)
   const facts: Fact[] = []
   const commands: string[] = []
   let zone: Zone = { kind: 'none' }
@@ -36,10 +38,28 @@ function fileFacts(path: string, lines: readonly string[]): readonly Fact[] {
     if (first === 0) first = index + 1
     commands.push(parts.command)
     const place = { path, line: index + 1 }
-    facts.push(...crontabFacts({ place, ...parts, isLocked: isLockedCommand(parts.command) }, zone, 'crontab'))
+    facts.push(
+      ...crontabFacts(
+        { place, ...parts, isLocked: isLockedCommand(parts.command) || locks(parts.command) },
+        zone,
+        'crontab',
+      ),
+    )
   }
   if (first === 0) return []
   return [...facts, fileFact(path, lines, first, commands)]
+}
+
+/** Whether a script of the repository that the command runs takes a lock itself. */
+function scriptLocks(tree: FileTree): (command: string) => boolean {
+  let scripts: Map<string, string[]> | null = null
+  return (command) => {
+    const name = /(?:^|\s)\S*\/([\w.-]+\.(?:sh|bash|py|php|rb|pl))(?=\s|$)/.exec(command)?.[1]
+    if (name === undefined) return false
+    scripts ??= Map.groupBy(tree.paths, (path) => path.slice(path.lastIndexOf('/') + 1))
+    const [path, ...others] = scripts.get(name) ?? []
+    return path !== undefined && others.length === 0 && takesLock(tree.text(path) ?? '')
+  }
 }
 
 /** `CRON_TZ` moves the schedule in cronie; others read `TZ`. Either states what the author meant. */

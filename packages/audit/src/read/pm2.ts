@@ -4,8 +4,9 @@ import type { Unit } from '../facts/unit.ts'
 import { findAll, type Node, propertyOf } from './javascript/ast.ts'
 import { evaluate, numberOf, textOf } from './javascript/evaluate.ts'
 import { type Module, parseModule } from './javascript/module.ts'
-import { modulesOf } from './javascript/modules.ts'
+import { isScript, modulesOf } from './javascript/modules.ts'
 import { folderOf, join } from './javascript/resolve-path.ts'
+import { isAside } from './paths.ts'
 import type { Reader } from './reader.ts'
 import { outline } from './yaml/outline.ts'
 import { child, children, nodes } from './yaml/query.ts'
@@ -22,11 +23,9 @@ export const pm2Reader: Reader = {
     if (/\.ya?ml\b/.test(path)) return yamlUnits(path, text)
     // A JSON file is an expression, on the same lines.
     const isExpression = /\.json/.test(path) || /^\s*[[{]\s*(?:["'\n]|$)/.test(text)
-    return scriptUnits(
-      parseModule(path.replace(/\.(?!c?js|mjs|ts$)\w+$/, '.js'), isExpression ? `module.exports = ${text}` : text),
-      path,
-      tree,
-    )
+    const plain = text.replace(/\{%.*?%\}/g, '').replace(/\{\{.*?\}\}/g, 'null')
+    const script = isExpression ? `module.exports = ${plain}` : text
+    return scriptUnits(parseModule(path.replace(/\.(?!c?js|mjs|ts$)\w+$/, '.js'), script), path, tree)
   },
 }
 
@@ -39,10 +38,10 @@ interface Written {
   readonly instances: string | null
 }
 
-function scriptUnits(module: Module, path: string, tree: FileTree): readonly Fact[] {
+function scriptUnits(module: Module, path: string, tree: FileTree): readonly Unit[] {
   const modules = modulesOf(tree)
   const apps = findAll(module.program, ({ type }) => type === 'ObjectExpression').filter((node) => isApp(node))
-  return apps.flatMap((app) => {
+  const units = apps.flatMap((app) => {
     const value = (...names: readonly string[]) => {
       const node = propertyOf(app, ...names)
       return node === null ? null : evaluate(modules, module, node)
@@ -62,6 +61,20 @@ function scriptUnits(module: Module, path: string, tree: FileTree): readonly Fac
     }
     return [unitOf({ ...written, instances: written.instances === null ? null : String(written.instances) })]
   })
+  return units.length === 1 ? [withFolder(units[0]!, tree)] : units
+}
+
+const BUILT = /(?:^|\/)(?:node_modules|dist|build|lib|out|\.next|\.output)\//
+const MAX_ENTRIES = 200
+
+/** If the only app starts a file that is not here, the files of its folder stand for it. */
+function withFolder(unit: Unit, tree: FileTree): Unit {
+  const [entry] = unit.entries
+  if (entry === undefined || BUILT.test(entry) || tree.paths.some((path) => path.replace(/\.\w+$/, '') === entry.replace(/\.\w+$/, '')))
+    return unit
+  const folder = unit.folder === '' ? '' : `${unit.folder}/`
+  const scripts = tree.paths.filter((path) => path.startsWith(folder) && isScript(path) && !isAside(path))
+  return { ...unit, entries: scripts.slice(0, MAX_ENTRIES) }
 }
 
 function isApp(node: Node): boolean {

@@ -132,6 +132,8 @@ function storeOf(module: PythonModule, call: PythonCall, scheduler: SchedulerObj
   return scheduler.stores.get(alias.text) ?? (scheduler.isStoreKnown ? 'memory' : 'unknown')
 }
 
+const MAX_CALLS = 2000
+
 /**
  * Not in a request or per row (its id, arguments or date come from parameters), not after a look whether it is there.
  */
@@ -144,9 +146,9 @@ function isAddedAtStart(module: PythonModule, call: PythonCall): boolean {
     (key) => call.keywords.get(key)?.text ?? [],
   )
   if (around.parameters.some((name) => used.some((text) => new RegExp(`\\b${name}\\b`).test(text)))) return false
-  const before = module.calls.filter(
-    (other) => other.scope.function?.node.equals(around.node) && other.line <= call.line,
-  )
+  const before = (module.callsByFunction.get(around.node.id) ?? []).filter(({ line }) => line <= call.line)
+  // Every call before is looked at for every job: a function with very many jobs is generated code.
+  if (before.length > MAX_CALLS) return true
   return !before.some(({ callee }) => /\.(?:get_jobs?|remove_job|remove_all_jobs|delete_job)$/.test(callee))
 }
 
@@ -192,7 +194,7 @@ function triggerOf(module: PythonModule, call: PythonCall): Trigger {
     return { ...onCall, kind }
   }
   if (value.kind !== 'call') return { ...onCall, kind: 'unknown' }
-  const of = module.calls.find((other) => other.node.equals(value.node))
+  const of = module.callsById.get(value.node.id)
   const kinds: Readonly<Record<string, Trigger['kind']>> = {
     CronTrigger: 'cron',
     IntervalTrigger: 'interval',

@@ -63,7 +63,7 @@ const UNITS: Readonly<Record<string, number>> = { weeks: 604_800, days: 86_400, 
 function millisecondsOf(module: PythonModule, value: Value): number | null {
   if (value.kind === 'number') return value.number * 1000
   if (value.kind !== 'call' || !/(?:^|\.)timedelta$/.test(value.callee)) return null
-  const call = module.calls.find(({ node }) => node.equals(value.node))
+  const call = module.callsById.get(value.node.id)
   let seconds = 0
   for (const [unit, node] of call?.keywords ?? []) {
     const count = evaluate(module, node)

@@ -1,6 +1,6 @@
 import { type Guard, NO_GUARD } from '../../facts/schedule.ts'
 import { handlerFunction } from './handler.ts'
-import type { PythonModule, Scope } from './module.ts'
+import type { PythonFunction, PythonModule, Scope } from './module.ts'
 import type { Node } from './parser.ts'
 
 /** Locks that other machines respect. */
@@ -18,18 +18,25 @@ export function hasLock(text: string): boolean {
 export function guardOf(module: PythonModule, scope: Scope, line: number, handler: string): Guard {
   const place = { path: module.path, line }
   const called = handlerFunction(module, handler)
-  const body = called?.node.text ?? ''
+  const body = called === undefined ? '' : bodyOf(called)
   const shared =
     SHARED.exec(body) ?? called?.decorators.map((text) => LOCK_DECORATOR.exec(text)).find((match) => match !== null)
   if (shared) return { kind: 'shared', text: shared[0], place }
   if (called !== undefined && LOCAL.test(body)) return { kind: 'designated', text: 'a lock of this machine', place }
-  const around = scope.function?.node.text ?? ''
+  const around = scope.function === null ? '' : bodyOf(scope.function)
   const registration = SHARED.exec(around)
   if (registration !== null) return { kind: 'shared', text: registration[0], place }
-  const local = LOCAL.exec(scope.function === null ? module.root.text : around)
+  const local = LOCAL.exec(scope.function === null ? module.text : around)
   if (local !== null) return { kind: 'designated', text: local[0], place }
   const role = [...scope.conditions, ...earlyReturns(scope, line)].find((condition) => isRole(condition))
   return role === undefined ? NO_GUARD : { kind: 'designated', text: role.text.slice(0, 80), place }
+}
+
+/** Longer functions are not searched: a file may register thousands of jobs in one. */
+const MAX_BODY = 20_000
+
+function bodyOf({ node }: PythonFunction): string {
+  return node.endIndex - node.startIndex > MAX_BODY ? '' : node.text
 }
 
 const LOCK_DECORATOR =

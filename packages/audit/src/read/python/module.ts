@@ -41,6 +41,11 @@ export interface PythonModule {
   /** Local name to dotted name: `BackgroundScheduler` to `apscheduler.schedulers.background.BackgroundScheduler`. */
   readonly imports: ReadonlyMap<string, string>
   readonly calls: readonly PythonCall[]
+  /** Calls by the id of their node. */
+  readonly callsById: ReadonlyMap<number, PythonCall>
+  /** Calls by the id of the function around them; 0 is the module itself. */
+  readonly callsByFunction: ReadonlyMap<number, readonly PythonCall[]>
+  readonly text: string
   readonly functions: ReadonlyMap<string, PythonFunction>
   /** Values by the last part of the name that they are assigned to. */
   readonly constants: ReadonlyMap<string, readonly Node[]>
@@ -69,7 +74,15 @@ export function moduleOf(path: string, root: Node): PythonModule {
       stack.push({ node: next, scope: scopeOfChild(top.node, next, scope), owner: ownerOfChild(top.node, next, owner) })
     }
   }
-  return { path, root, ...building }
+  const { calls } = building
+  return {
+    path,
+    root,
+    text: root.text,
+    callsById: new Map(calls.map((call) => [call.node.id, call])),
+    callsByFunction: Map.groupBy(calls, ({ scope }) => scope.function?.node.id ?? 0),
+    ...building,
+  }
 }
 
 /** What the result of an expression is used for. */

@@ -12,12 +12,16 @@ import { type SchedulerObject, schedulersOf } from './scheduler-objects.ts'
 const WORDS =
   /apscheduler|\.add_job\(|\.scheduled_job\(|SCHEDULER_JOB|\bimport schedule\b|\bfrom schedule\b|celery|CELERY_?BEAT|beat_schedule|\bCRONJOBS\b/
 
+const MAX_TEXT = 1_000_000
+
 export const pythonReader: Reader = {
   name: 'Python',
   reads: (path) => path.endsWith('.py') && !isAside(path),
   mayHoldFacts: (text) => WORDS.test(text),
   prepare: preparePython,
   read: ({ path, text }, tree) => {
+    if (text.length > MAX_TEXT)
+      throw new Error(`The module has ${text.length} characters; at most ${MAX_TEXT} are read.`)
     // Other modules are parsed first: a tree is freed before the next one is made.
     const schedulers = new Map<string, readonly SchedulerObject[]>()
     for (const candidate of importedFiles(text, path, tree)) schedulers.set(candidate, schedulersIn(candidate, tree))

@@ -33,9 +33,7 @@ export function schedulersOf(module: PythonModule): readonly SchedulerObject[] {
 function isConstructor(module: PythonModule, call: PythonCall): boolean {
   const name = resolved(module, call.callee)
   if (/^flask_apscheduler\.(?:.*\.)?APScheduler$/.test(name)) return true
-  return (
-    CLASS.test(name) && (name.startsWith('apscheduler.') || /\bapscheduler\b/.test(module.root.text.slice(0, 5000)))
-  )
+  return CLASS.test(name) && (name.startsWith('apscheduler.') || /\bapscheduler\b/.test(module.text.slice(0, 5000)))
 }
 
 function objectOf(module: PythonModule, call: PythonCall): SchedulerObject {
@@ -143,7 +141,7 @@ function storeFrom(module: PythonModule, alias: string, value: Value, line: numb
     return { alias, store: type?.kind === 'text' ? kindOf(type.text) : 'unknown', isSqlite: at === url?.line, line: at }
   }
   if (value.kind !== 'call') return { alias, store: 'unknown', isSqlite: false, line }
-  const call = module.calls.find(({ node }) => node.equals(value.node))
+  const call = module.callsById.get(value.node.id)
   const url = call?.keywords.get('url') ?? call?.keywords.get('engine') ?? call?.positional[0]
   const store = kindOf(lastName(value.callee))
   const isFile = store === 'persistent' && isSqlite(evaluate(module, url))
@@ -189,7 +187,7 @@ function merged(object: SchedulerObject, settings: SchedulerObject): SchedulerOb
 
 /** Only a process of its own starts it, or a lock keeps a second one away. */
 function isSingle(module: PythonModule, call: PythonCall, name: string): boolean {
-  if (/(?:^|\/)management\/commands\//.test(module.path) || hasLock(module.root.text)) return true
+  if (/(?:^|\/)management\/commands\//.test(module.path) || hasLock(module.text)) return true
   if (isMainOnly(module, call, new Set())) return true
   if (call.scope.function !== null) return false
   const starts = module.calls.filter(({ callee }) => isOn(callee, name, 'start'))
