@@ -617,7 +617,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'the command `cronce`',
     path: 'packages/cli/src/',
     doors: ['cli/load-module'],
-    packages: [NODE, 'cronce', 'cronce/*', '@cronce/checker', '@cronce/server', 'cronstrue', 'yaml'],
+    packages: [NODE, 'cronce', 'cronce/*', '@cronce/audit', '@cronce/checker', '@cronce/server', 'cronstrue', 'yaml'],
     never: null,
   },
 ]

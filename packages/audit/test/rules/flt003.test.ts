@@ -3,6 +3,10 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT003, {
   bad: {
+    'a role that keeps other processes away': {
+      'jobs.js':
+        "import cron from 'node-cron'\nexport function start() {\n  if (process.env.NODE_ROLE === 'secondary') return // <<\n  cron.schedule('0 * * * *', () => send())\n}\n",
+    },
     'an index of PM2': {
       'jobs.js':
         "import cron from 'node-cron'\nif (process.env.NODE_APP_INSTANCE === '0') { // <<\n  cron.schedule('0 * * * *', () => send())\n}\n",

@@ -86,9 +86,25 @@ export function designation(modules: Modules, module: Module, { test, holds }: C
   const names = environmentOf(modules, module, parts)
   const instance = names.find((name) => INSTANCE_VARIABLES.test(name))
   if (instance !== undefined) return `process.env.${instance}`
+  const named = names.find((name) => name !== 'NODE_ENV')
+  if (named !== undefined && parts.some((part) => comparesWithRole(part))) return `process.env.${named}`
   const role = names.find((name) => isRole(name, test))
   if (role === undefined) return null
   return whenUnset(modules, module, test) === !holds ? `process.env.${role}` : null
+}
+
+const ROLES = new Set(
+  'primary secondary worker workers web api scheduler cron crons leader follower master slave background jobs clock server http'.split(
+    ' ',
+  ),
+)
+
+/** `=== 'worker'`: one kind of process is meant, whatever the default is. */
+function comparesWithRole(test: Node): boolean {
+  return findAll(test, ({ type, operator }) => type === 'BinaryExpression' && /^[!=]==?$/.test(operator!)).some(
+    ({ left, right }) =>
+      [left!, right!].some((side) => side.type === 'Literal' && ROLES.has(String(side.value).toLowerCase())),
+  )
 }
 
 function isRole(name: string, test: Node): boolean {
