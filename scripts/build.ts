@@ -3,13 +3,18 @@
  * esbuild bundles the code, because a program that loads one file per source spends most of its start on finding files.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type BuildOptions, type Plugin as BundlerPlugin, build } from 'esbuild'
 import { type Plugin, rollup } from 'rollup'
 
 const ROOT = resolve(import.meta.dirname, '..')
+
+/** Files of other packages that are published with a package. The package of this grammar has an install script, which users need not run. */
+const ASSETS: Readonly<Record<string, readonly string[]>> = {
+  audit: ['tree-sitter-python/tree-sitter-python.wasm'],
+}
 
 /** Loaded first by every entry that needs Node.js, so that an older version fails with this message and no other. */
 const NODE_CHECK = 'check-node'
@@ -90,6 +95,8 @@ async function buildPackage(folder: string): Promise<void> {
   await bundle(folder, sources, { splitting: true, plugins: [together] })
   // Started by path, in a thread or process of its own: one file loads fastest, and shares nothing.
   await bundle(folder, globSync(join(folder, 'src', '**', '*-main.ts')), { splitting: false })
+  for (const asset of ASSETS[basename(folder)] ?? [])
+    copyFileSync(join(ROOT, 'node_modules', asset), join(folder, 'dist', basename(asset)))
   for (const entry of entries) {
     if (existsSync(join(folder, 'dist', `${NODE_CHECK}.js`)) && !WITHOUT_NODE.includes(entry))
       checkNodeFirst(join(folder, 'dist', `${entry}.js`))
