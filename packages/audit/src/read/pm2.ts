@@ -70,7 +70,11 @@ const MAX_ENTRIES = 200
 /** If the only app starts a file that is not here, the files of its folder stand for it. */
 function withFolder(unit: Unit, tree: FileTree): Unit {
   const [entry] = unit.entries
-  if (entry === undefined || BUILT.test(entry) || tree.paths.some((path) => path.replace(/\.\w+$/, '') === entry.replace(/\.\w+$/, '')))
+  if (
+    entry === undefined ||
+    BUILT.test(entry) ||
+    tree.paths.some((path) => path.replace(/\.\w+$/, '') === entry.replace(/\.\w+$/, ''))
+  )
     return unit
   const folder = unit.folder === '' ? '' : `${unit.folder}/`
   const scripts = tree.paths.filter((path) => path.startsWith(folder) && isScript(path) && !isAside(path))
