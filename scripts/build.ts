@@ -11,11 +11,8 @@ import { type Plugin, rollup } from 'rollup'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Files of other packages that are published with a package. The package of this grammar has an install script, which users need not run. */
-const ASSETS: Readonly<Record<string, readonly string[]>> = {
-  audit: ['tree-sitter-python/tree-sitter-python.wasm'],
-}
-
+/** Published as a file, because its package compiles native code when it is installed. */
+const GRAMMAR = 'tree-sitter-python/tree-sitter-python.wasm'
 /** Loaded first by every entry that needs Node.js, so that an older version fails with this message and no other. */
 const NODE_CHECK = 'check-node'
 /** Runs in browsers, too. */
@@ -95,13 +92,13 @@ async function buildPackage(folder: string): Promise<void> {
   await bundle(folder, sources, { splitting: true, plugins: [together] })
   // Started by path, in a thread or process of its own: one file loads fastest, and shares nothing.
   await bundle(folder, globSync(join(folder, 'src', '**', '*-main.ts')), { splitting: false })
-  for (const asset of ASSETS[basename(folder)] ?? [])
-    copyFileSync(join(ROOT, 'node_modules', asset), join(folder, 'dist', basename(asset)))
   for (const entry of entries) {
     if (existsSync(join(folder, 'dist', `${NODE_CHECK}.js`)) && !WITHOUT_NODE.includes(entry))
       checkNodeFirst(join(folder, 'dist', `${entry}.js`))
   }
   await bundleTypes(folder, entries)
+  if (basename(folder) === 'audit')
+    copyFileSync(join(ROOT, 'node_modules', GRAMMAR), join(folder, 'dist', basename(GRAMMAR)))
 }
 
 /** The entries that package.json exports: `./dist/NAME.js` is built from `src/NAME.ts`. */

@@ -29,6 +29,7 @@ export const dockerfileReader: Reader = {
     const place = { path, line: first.line }
     const facts: Fact[] = [
       { kind: 'command', place, words: command },
+      { kind: 'start-command', place, text: first.rest, isShellForm: !first.rest.startsWith('[') },
       {
         kind: 'unit',
         place,

@@ -2,6 +2,9 @@ import type { Fact } from '../facts/fact.ts'
 import { NO_GUARD, PLATFORM_ZONE, type Schedule, type When, type Zone } from '../facts/schedule.ts'
 import type { Reader } from './reader.ts'
 
+/** No platform accepts more; the rest of such a file is not read. */
+const MAX_CRONS = 1000
+
 function scheduleOf(
   path: string,
   line: number,
@@ -37,15 +40,15 @@ export const vercelReader: Reader = {
   read: ({ path, text }) => {
     const from = text.indexOf('"crons"')
     const end = text.indexOf(']', from)
-    return [...text.slice(from, end < 0 ? undefined : end).matchAll(/\{[^{}]*\}/g)].flatMap(
-      (match): readonly Fact[] => {
+    return [...text.slice(from, end < 0 ? undefined : end).matchAll(/\{[^{}]*\}/g)]
+      .slice(0, MAX_CRONS)
+      .flatMap((match): readonly Fact[] => {
         const expression = CRON.exec(match[0])?.[1]
         const route = ROUTE.exec(match[0])?.[1] ?? null
         if (expression === undefined) return []
         const line = lineAt(text, from + match.index + match[0].search(CRON))
         return [scheduleOf(path, line, 'vercel', route, { kind: 'cron', expression, dialect: 'vercel' })]
-      },
-    )
+      })
   },
 }
 
@@ -56,7 +59,7 @@ export const wranglerReader: Reader = {
   mayHoldFacts: (text) => /\bcrons\b/.test(text),
   read: ({ path, text }) =>
     [...text.matchAll(/^[ \t]*"?crons"?\s*[=:]\s*\[([^\]]*)\]/gm)].flatMap((list) =>
-      [...list[1]!.matchAll(/"([^"\n]+)"|'([^'\n]+)'/g)].map((match) => {
+      [...list[1]!.matchAll(/"([^"\n]+)"|'([^'\n]+)'/g)].slice(0, MAX_CRONS).map((match) => {
         const line = lineAt(text, list.index + list[0].indexOf('[') + 1 + match.index)
         // Quartz numbers weekdays as Cloudflare does.
         return scheduleOf(path, line, 'cloudflare', null, { kind: 'unknown', text: match[1] ?? match[2]! })
@@ -74,12 +77,19 @@ export const terraformReader: Reader = {
     return lines.flatMap((written, index): readonly Fact[] => {
       const match = /^\s*schedule_expression\s*=\s*(.+?)\s*$/.exec(written)
       if (match === null) return []
-      const zone = lines
-        .slice(Math.max(0, index - 15), index + 15)
-        .find((line) => /^\s*schedule_expression_timezone\s*=/.test(line))
+      const zone = blockAround(lines, index).find((line) => /^\s*schedule_expression_timezone\s*=/.test(line))
       return [scheduleOf(path, index + 1, 'eventbridge', null, eventBridge(match[1]!), zoneOf(zone))]
     })
   },
+}
+
+/** The lines of the resource around a line: a brace in the first column ends it. */
+function blockAround(lines: readonly string[], index: number): readonly string[] {
+  let from = index
+  let to = index
+  while (from > 0 && index - from < 50 && !/^[}\w]/.test(lines[from]!)) from--
+  while (to < lines.length - 1 && to - index < 50 && !lines[to]!.startsWith('}')) to++
+  return lines.slice(from, to)
 }
 
 function zoneOf(line: string | undefined): Zone {

@@ -1,6 +1,7 @@
 import type { Reader } from './reader.ts'
 import { shellWords } from './words.ts'
 
+const MAX_LINES = 1000
 const LINE = /^([\w-]+):\s*(.+)$/
 
 export const procfileReader: Reader = {
@@ -8,7 +9,7 @@ export const procfileReader: Reader = {
   reads: (path) => /(?:^|\/)Procfile(?:\.[\w-]+)?$/.test(path),
   mayHoldFacts: () => true,
   read: ({ path, text }) =>
-    text.split('\n').flatMap((written, index) => {
+    text.split('\n', MAX_LINES).flatMap((written, index) => {
       const [, name, command] = LINE.exec(written.trim()) ?? []
       if (name === undefined || command === undefined) return []
       const place = { path, line: index + 1 }

@@ -7,6 +7,11 @@ import { APS006 } from './aps006.ts'
 import { CEL001 } from './cel001.ts'
 import { CTB001 } from './ctb001.ts'
 import { CTB002 } from './ctb002.ts'
+import { CTB003 } from './ctb003.ts'
+import { CTB004 } from './ctb004.ts'
+import { CTB005 } from './ctb005.ts'
+import { CTB008 } from './ctb008.ts'
+import { DEP002 } from './dep002.ts'
 import { GHA001 } from './gha001.ts'
 import { K8S001 } from './k8s001.ts'
 import { K8S002 } from './k8s002.ts'
@@ -18,6 +23,7 @@ import { K8S009 } from './k8s009.ts'
 import { MIS002 } from './mis002.ts'
 import { MIS004 } from './mis004.ts'
 import type { Rule } from './rule.ts'
+import { SEC001 } from './sec001.ts'
 import { SYS001 } from './sys001.ts'
 import { SYS002 } from './sys002.ts'
 
@@ -30,6 +36,7 @@ export const FILE_RULES: readonly Rule[] = [
   APS005,
   APS006,
   CEL001,
+  DEP002,
   K8S001,
   K8S002,
   K8S003,
@@ -41,7 +48,12 @@ export const FILE_RULES: readonly Rule[] = [
   MIS004,
   CTB001,
   CTB002,
+  CTB003,
+  CTB004,
+  CTB005,
+  CTB008,
   SYS001,
   SYS002,
   GHA001,
+  SEC001,
 ]

@@ -119,8 +119,8 @@ function injectedType(holder: Node, name: string): Node | null {
   return null
 }
 
-function parameterNamed(constructor: Node, name: string): Node | null {
-  const parameters = (constructor.params ?? []).map((each) =>
+function parameterNamed(builder: Node, name: string): Node | null {
+  const parameters = (builder.params ?? []).map((each) =>
     each.type === 'TSParameterProperty' ? each.parameter! : each,
   )
   return parameters.find((each) => nameOf(each) === name) ?? null

@@ -146,9 +146,10 @@ function isAddedAtStart(module: PythonModule, call: PythonCall): boolean {
     (key) => call.keywords.get(key)?.text ?? [],
   )
   if (around.parameters.some((name) => used.some((text) => new RegExp(`\\b${name}\\b`).test(text)))) return false
-  const before = (module.callsByFunction.get(around.node.id) ?? []).filter(({ line }) => line <= call.line)
-  // Every call before is looked at for every job: a function with very many jobs is generated code.
-  if (before.length > MAX_CALLS) return true
+  const calls = module.callsByFunction.get(around.node.id) ?? []
+  // Every call is looked at for every job: a function with very many is generated code.
+  if (calls.length > MAX_CALLS) return true
+  const before = calls.filter(({ line }) => line <= call.line)
   return !before.some(({ callee }) => /\.(?:get_jobs?|remove_job|remove_all_jobs|delete_job)$/.test(callee))
 }
 

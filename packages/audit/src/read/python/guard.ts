@@ -42,14 +42,22 @@ function bodyOf({ node }: PythonFunction): string {
 const LOCK_DECORATOR =
   /\b(?:with_\w*lock|single_instance|\w*lock(?:ed)?|only_one|run_once|synchronized|distributed\w*)\b(?=\(|$)/i
 
+const known = new WeakMap<PythonFunction, readonly Node[]>()
+
 /** Conditions of `if …: return` in the same function, before the line. */
 function earlyReturns(scope: Scope, line: number): readonly Node[] {
-  const statements = scope.function?.node.childForFieldName('body')?.namedChildren ?? []
-  return statements.flatMap((statement) => {
+  if (scope.function === null) return []
+  const conditions = known.get(scope.function) ?? returnConditions(scope.function)
+  known.set(scope.function, conditions)
+  return conditions.filter((condition) => condition.startPosition.row + 1 < line)
+}
+
+function returnConditions({ node }: PythonFunction): readonly Node[] {
+  return (node.childForFieldName('body')?.namedChildren ?? []).flatMap((statement) => {
     const condition = statement.type === 'if_statement' ? statement.childForFieldName('condition') : null
-    const body = statement.childForFieldName('consequence')
+    const body = condition === null ? null : statement.childForFieldName('consequence')
     const returns = body?.namedChildren.some(({ type }) => type === 'return_statement') === true
-    return condition !== null && returns && statement.startPosition.row + 1 < line ? [condition] : []
+    return condition !== null && returns ? [condition] : []
   })
 }
 

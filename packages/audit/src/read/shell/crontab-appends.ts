@@ -11,6 +11,9 @@ const TABLE =
 /** The string is a command all the same. */
 const RUNS_TEXT = /\b(?:ssh|eval|su|(?:ba|z|da)?sh\s+-\w*c|docker\s+exec|kubectl\s+exec|sudo\s+-\w+)\b/
 
+/** Each is compared with every line before it; no script of a person has more. */
+const MAX_APPENDS = 50
+
 /** Every place at which the script adds to a crontab that keeps its old lines. */
 export function crontabAppends(path: string, lines: readonly ShellLine[]): readonly CrontabAppend[] {
   const commands = lines.map((line) => ({ ...line, code: RUNS_TEXT.test(line.text) ? line.text : unquoted(line.text) }))
@@ -18,12 +21,15 @@ export function crontabAppends(path: string, lines: readonly ShellLine[]): reado
     ...commands.filter(({ code }) => isPipe(code)).map((line) => ({ line, target: 'the crontab' })),
     ...fromVariables(commands).map((line) => ({ line, target: 'the crontab' })),
     ...fromFiles(commands).map((line) => ({ line, target: 'the crontab' })),
-  ]
-  const toTables = commands.flatMap((line) => {
-    const table = TABLE.exec(line.text)?.[1]
-    if (table === undefined || (TABLE.exec(line.code) === null && !line.text.includes(`"${table}`))) return []
-    return [{ line, target: table, isChecked: isTableChecked(commands, line, table) }]
-  })
+  ].slice(0, MAX_APPENDS)
+  const toTables = commands
+    .filter(({ text }) => TABLE.test(text))
+    .slice(0, MAX_APPENDS)
+    .flatMap((line) => {
+      const table = TABLE.exec(line.text)?.[1]
+      if (table === undefined || (TABLE.exec(line.code) === null && !line.text.includes(`"${table}`))) return []
+      return [{ line, target: table, isChecked: isTableChecked(commands, line, table) }]
+    })
   const all = [...found.map((append) => ({ ...append, isChecked: isChecked(commands, append.line) })), ...toTables]
   const byLine = new Map(all.map((append) => [append.line.line, append]))
   return [...byLine.values()].map(({ line, target, isChecked }) => ({

@@ -14,6 +14,7 @@ export function shellLines(text: string): readonly ShellLine[] {
   const raw = text.split('\n')
   const lines: ShellLine[] = []
   const scopes = new Scopes()
+  const lastAt = new Map(raw.map((line, index) => [line.trim(), index]))
   for (let at = 0; at < raw.length; at++) {
     const line = at + 1
     let joined = raw[at]!
@@ -25,9 +26,9 @@ export function shellLines(text: string): readonly ShellLine[] {
     }
     lines.push({ line, text: joined.trim(), scope: scopes.enter(joined) })
     const delimiter = /<<-?\s*\\?["']?([A-Za-z_]\w*)["']?/.exec(joined.replace(/<<</g, ''))?.[1]
-    if (delimiter === undefined) continue
-    const end = raw.findIndex((next, index) => index > at && next.trim() === delimiter)
-    if (end > 0) at = end
+    if (delimiter === undefined || (lastAt.get(delimiter) ?? 0) <= at) continue
+    do at++
+    while (raw[at]!.trim() !== delimiter)
   }
   return lines
 }

@@ -26,9 +26,9 @@ export interface YamlDocument {
   readonly anchors: ReadonlyMap<string, YamlNode>
 }
 
-const KEY =
-  /^("(?:[^"\\]|\\.){0,300}"|'[^']{0,300}'|(?:\{\{.{0,300}?\}\}|[^\s"'#{}[\],&*!|>%@`]|[{](?!\{)|-(?=\S))(?:\{\{.{0,300}?\}\}|[^:#{]|:(?=\S)|#(?<=\S#)|\{(?!\{)){0,300}?)\s*:(?=\s|$)/
 const BLOCK_SCALAR = /^[|>][-+\d]*\s*(?:#.*)?$/
+/** Larger files are data. */
+const MAX_TEXT = 1_000_000
 const MAX_JOINED_LINES = 200
 const MAX_JOINED_TEXT = 20_000
 
@@ -37,6 +37,7 @@ const MAX_JOINED_TEXT = 20_000
  * so that its time and memory are linear in the text.
  */
 export function outline(text: string): readonly YamlDocument[] {
+  if (text.length > MAX_TEXT) throw new Error(`The file has ${text.length} characters; at most ${MAX_TEXT} are read.`)
   const reading = new Reading(joinActions(text.split(/\r?\n/)))
   while (reading.next()) {}
   return reading.documents
@@ -95,14 +96,14 @@ class Reading {
       rest = inner
       const anchor = /^&([\w-]{1,80})(?:\s+|$)/.exec(rest)
       if (anchor !== null) this.#anchors.set(anchor[1]!, item)
-      if (!KEY.test(rest) && !/^-(?:\s|$)/.test(rest)) {
+      if (keyLength(rest) === null && !/^-(?:\s|$)/.test(rest)) {
         this.#scalar(item, rest)
         return
       }
     }
-    const key = KEY.exec(rest)
-    if (key === null) this.#continuation(rest)
-    else this.#scalar(this.#push(indent, unquote(key[1]!.trim()).text), rest.slice(key[0].length).trim())
+    const length = keyLength(rest)
+    if (length === null) this.#continuation(rest)
+    else this.#scalar(this.#push(indent, unquote(rest.slice(0, length).trim()).text), rest.slice(length + 1).trim())
   }
 
   #push(indent: number, key: string | null): YamlNode {
@@ -158,27 +159,30 @@ class Reading {
       node.isOpen = true
     }
     const quote = rest[0]
-    if (quote === '"' || quote === "'") rest = this.#joinedUntil(rest, (text) => closesQuote(text, quote))
+    if (quote === '"' || quote === "'") rest = this.#joinedUntil(rest, quote, (text) => closesQuote(text, quote))
     const { text, isQuoted } = unquote(quote === '"' || quote === "'" ? rest : withoutComment(rest))
     node.value = text
     node.isQuoted = isQuoted
   }
 
   #flow(node: YamlNode, rest: string): void {
-    this.#joinedUntil(rest, (text) => {
+    this.#joinedUntil(rest, rest.startsWith('[') ? ']' : '}', (text) => {
       node.children.length = 0
       node.isOpen = parseFlow(text, node) === 'unclosed'
       return !node.isOpen
     })
   }
 
-  #joinedUntil(first: string, isComplete: (text: string) => boolean): string {
+  /** Adds lines until the text is complete, which only a line with the closing mark can make it. */
+  #joinedUntil(first: string, mark: string, isComplete: (text: string) => boolean): string {
     let text = first
-    for (let count = 0; count < MAX_JOINED_LINES && !isComplete(text); count++) {
+    let isClosed = isComplete(text)
+    for (let count = 0; count < MAX_JOINED_LINES && !isClosed; count++) {
       const line = this.#lines[this.#at]
       if (line === undefined || text.length > MAX_JOINED_TEXT) break
       this.#at++
       text += ` ${line.trim()}`
+      isClosed = line.includes(mark) && isComplete(text)
     }
     return text
   }
@@ -197,6 +201,30 @@ class Reading {
     const lines = this.#lines.slice(from, this.#at)
     return lines.map((line) => line.trim()).join(isFolded ? ' ' : '\n')
   }
+}
+
+const MAX_KEY = 300
+
+/** How long the key is that the text begins with, without its colon; `null` if there is none. */
+function keyLength(text: string): number | null {
+  const quote = text[0]
+  if (quote === undefined || '[]{}#&*!|>%@`,'.includes(quote)) return text.startsWith('{{') ? plainKey(text) : null
+  if (quote !== '"' && quote !== "'") return plainKey(text)
+  const end = text.indexOf(quote, 1)
+  const colon = end < 0 ? null : /^\s*:(?=\s|$)/.exec(text.slice(end + 1, end + 20))
+  return colon === null ? null : end + colon[0].length
+}
+
+function plainKey(text: string): number | null {
+  for (let at = 0; at < Math.min(text.length, MAX_KEY); at++) {
+    if (text.startsWith('{{', at)) {
+      const end = text.indexOf('}}', at)
+      if (end < 0) return null
+      at = end + 1
+    } else if (text[at] === ':' && /^(?:\s|$)/.test(text.slice(at + 1, at + 2))) return at === 0 ? null : at
+    else if (text[at] === '#' && text[at - 1] === ' ') return null
+  }
+  return null
 }
 
 function nodeOf(line: number, indent: number, key: string | null, blocks: number): YamlNode {

@@ -12,10 +12,13 @@ const ACTION = /(?<!\$)\{\{-?\s*(.*?)\s*-?\}\}|\{%-?\s*(.*?)\s*-?%\}/g
 const OPENS = /^(?:if|with|range|define|block|for|macro)\b/
 const CLOSES = /^(?:end|endif|endfor|endmacro|endwith|endblock)\b/
 const SILENT = /^(?:else|elif|elsif|set\b|\$[\w.]*\s*:?=|\/\*|#|-?\s*$|fail\b|\$?_\s*:?=)/
+/** A longer line is no line of a template. */
+const MAX_LINE = 5000
 const NOTHING: Control = { isWholeLine: false, opened: 0, hasOutput: false }
 
 export function controlOf(trimmed: string): Control {
-  if (!trimmed.includes('{{') && !trimmed.includes('{%')) return NOTHING
+  if (trimmed.length > MAX_LINE) return NOTHING
+  if (!trimmed.includes('}}') && !trimmed.includes('%}')) return NOTHING
   let opened = 0
   let hasOutput = false
   const rest = trimmed.replace(ACTION, (_, helm: string | undefined, jinja: string | undefined) => {
@@ -48,5 +51,5 @@ export function joinActions(lines: readonly string[]): readonly string[] {
 }
 
 function isUnclosed(line: string): boolean {
-  return line.lastIndexOf('{{') > line.lastIndexOf('}}')
+  return line.length < MAX_LINE && line.lastIndexOf('{{') > line.lastIndexOf('}}')
 }
