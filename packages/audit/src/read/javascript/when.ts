@@ -68,7 +68,7 @@ function inWords(text: string): When {
 }
 
 /** A single instant: `new Date(…)`, a parameter that is declared or named as a date. */
-function isDate(modules: Modules, module: Module, written: Node): boolean {
+function isDate(modules: Modules, module: Module, written: Node, depth = 4): boolean {
   const node = unwrap(written)
   if (node.type === 'NewExpression') return /^(?:Date|DateTime)$/.test(pathOf(node.callee!).at(-1)!)
   if (isCall(node))
@@ -80,7 +80,8 @@ function isDate(modules: Modules, module: Module, written: Node): boolean {
     const declared = lookup(module, node.name as string, node)
     const type = declared?.kind === 'parameter' ? declared.node.typeAnnotation?.typeAnnotation?.typeName : undefined
     if (nameOf(type) === 'Date') return true
-    if (declared?.init != null && unwrap(declared.init) !== node) return isDate(modules, module, declared.init)
+    if (declared?.init != null && unwrap(declared.init) !== node)
+      return depth > 0 && isDate(modules, module, declared.init, depth - 1)
   }
   return /(?:date|^at$|deadline|timestamp)$/i.test(pathOf(node).at(-1) ?? '')
 }
