@@ -79,9 +79,20 @@ function schedulerOf(
   if (here !== undefined) return here
   const imported = resolved(module, receiver)
   const there = elsewhere(imported).find((scheduler) => scheduler.name === lastName(imported))
-  if (there !== undefined) return { ...there, zone: there.zone.kind === 'none' ? { kind: 'none' } : there.zone }
+  if (there !== undefined) return there
+  return likelyScheduler(module, call, own, name, method === 'task')
+}
+
+/** By the imports of the module, or by the look of the call. */
+function likelyScheduler(
+  module: PythonModule,
+  call: PythonCall,
+  own: readonly SchedulerObject[],
+  name: string,
+  isTask: boolean,
+): SchedulerObject | null {
   const usesLibrary = [...module.imports.values()].some((dotted) => /^(?:flask_|django_)?apscheduler\b/.test(dotted))
-  if (method === 'task') return usesLibrary && own.length > 0 && /sched/i.test(name) ? own[0]! : null
+  if (isTask) return usesLibrary && own.length > 0 && /sched/i.test(name) ? own[0]! : null
   if (usesLibrary) return own.length === 1 ? own[0]! : UNKNOWN_SCHEDULER
   return /sched/i.test(name) && looksLikeRegistration(call) ? UNKNOWN_SCHEDULER : null
 }
