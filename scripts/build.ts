@@ -97,7 +97,8 @@ async function buildPackage(folder: string): Promise<void> {
       checkNodeFirst(join(folder, 'dist', `${entry}.js`))
   }
   await bundleTypes(folder, entries)
-  if (basename(folder) === 'audit') copyFileSync(join(ROOT, 'node_modules', GRAMMAR), join(folder, 'dist', basename(GRAMMAR)))
+  if (basename(folder) === 'audit')
+    copyFileSync(join(ROOT, 'node_modules', GRAMMAR), join(folder, 'dist', basename(GRAMMAR)))
 }
 
 /** The entries that package.json exports: `./dist/NAME.js` is built from `src/NAME.ts`. */

@@ -49,7 +49,7 @@ async function readFacts(tree: FileTree, readers: readonly Reader[], settings: S
     if (text === null) continue
     suppressions.push(...suppressionsIn(path, text))
     for (const reader of candidates) {
-      if (!reader.mayHoldFacts(text)) continue
+      if (!reader.mayHoldFacts(text, path)) continue
       try {
         if (!prepared.has(reader)) await reader.prepare?.()
         prepared.add(reader)

@@ -50,30 +50,50 @@ export function readSettings(json: unknown, file: string): Settings {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new SettingsError(`${file} must hold an object.`)
   const given = json as Readonly<Record<string, unknown>>
-  for (const key of Object.keys(given)) {
-    if (key !== '$schema' && !Object.hasOwn(DEFAULT_SETTINGS, key)) {
-      throw new SettingsError(
-        `${file} has the unknown key \`${key}\`. Known keys: ${Object.keys(DEFAULT_SETTINGS).join(', ')}.`,
-      )
-    }
-  }
-  for (const key of ['include', 'exclude', 'guards'] as const) {
-    const list = given[key] ?? []
-    if (!Array.isArray(list) || list.some((item) => typeof item !== 'string')) {
-      throw new SettingsError(`${file}: \`${key}\` must be a list of texts.`)
-    }
-  }
-  for (const [rule, level] of Object.entries((given['rules'] ?? {}) as object)) {
-    if (!LEVELS.includes(String(level))) {
-      throw new SettingsError(
-        `${file}: the level of ${rule} must be one of ${LEVELS.join(', ')}, but is ${String(level)}.`,
-      )
-    }
-  }
-  const profile = given['profile'] ?? 'default'
-  if (profile !== 'default' && profile !== 'strict')
-    throw new SettingsError(`${file}: \`profile\` must be \`default\` or \`strict\`.`)
+  const problem = Object.entries(given).flatMap(([key, value]) => problemOf(key, value) ?? [])[0]
+  if (problem !== undefined) throw new SettingsError(`${file}: ${problem}`)
   return { ...DEFAULT_SETTINGS, ...given } as Settings
+}
+
+function problemOf(key: string, value: unknown): string | null {
+  switch (key) {
+    case '$schema':
+      return null
+    case 'include':
+    case 'exclude':
+    case 'guards':
+      return isTexts(value) ? null : `\`${key}\` must be a list of texts.`
+    case 'units':
+      return isUnits(value) ? null : '`units` must be a list of objects with `entry` and `instances`.'
+    case 'profile':
+      return value === 'default' || value === 'strict' ? null : '`profile` must be `default` or `strict`.'
+    case 'rules':
+      return levelProblem(value)
+    default:
+      return `\`${key}\` is not known. Known keys: ${Object.keys(DEFAULT_SETTINGS).join(', ')}.`
+  }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}
+
+function isUnits(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (item: { entry?: unknown; instances?: unknown } | null) =>
+        typeof item?.entry === 'string' && typeof item.instances === 'number',
+    )
+  )
+}
+
+function levelProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return '`rules` must be an object of rules and levels.'
+  const wrong = Object.entries(value).find(([, level]) => !LEVELS.includes(String(level)))
+  return wrong === undefined
+    ? null
+    : `the level of ${wrong[0]} must be one of ${LEVELS.join(', ')}, but is ${String(wrong[1])}.`
 }
 
 /** Rules that are errors with `profile: "strict"`: see their pages. */

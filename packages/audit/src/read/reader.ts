@@ -12,7 +12,7 @@ export interface Reader {
   /** Whether files at this path are for this reader. Several readers may read one file. */
   reads(path: string): boolean
   /** Cheap test of the text, before anything is parsed: a file that fails it holds no fact. */
-  mayHoldFacts(text: string): boolean
+  mayHoldFacts(text: string, path: string): boolean
   /** Called once, before the first `read`, if any file needs it. */
   prepare?(): Promise<void>
   /** May throw: the file is then reported as not readable, and the audit goes on. */

@@ -25,18 +25,29 @@ export function whenWords(when: When): string {
   }
 }
 
-function cronWords(expression: string, [second, minute, hour, day, month, weekday]: readonly string[]): string {
-  const isDaily = day === '*' && month === '*' && weekday === '*'
-  if (!isDaily) return expression
-  if (/^\d+$/.test(minute!) && /^\d+$/.test(hour!))
-    return `daily at ${hour!.padStart(2, '0')}:${minute!.padStart(2, '0')} (${expression})`
-  const step = (field: string): string | undefined => /^\*\/(\d+)$/.exec(field)?.[1]
-  if (hour === '*' && minute === '*' && second === '0') return `every minute (${expression})`
-  if (hour === '*' && step(minute!) !== undefined) return `every ${step(minute!)} min (${expression})`
-  if (hour === '*' && /^\d+$/.test(minute!)) return `hourly (${expression})`
-  if (hour === '*' && minute === '*' && step(second!) !== undefined) return `every ${step(second!)} s (${expression})`
-  if (/^\d+$/.test(minute!) && step(hour!) !== undefined) return `every ${step(hour!)} h (${expression})`
-  return expression
+function cronWords(expression: string, fields: readonly string[]): string {
+  const [second, minute, hour, ...days] = fields
+  if (days.length === 0 || days.some((field) => field !== '*')) return expression
+  const words = timeWords(second!, minute!, hour!)
+  return words === null ? expression : `${words} (${expression})`
+}
+
+/** Times within a day, each as a pattern of second, minute and hour. */
+const TIMES: readonly (readonly [RegExp, (match: readonly string[]) => string])[] = [
+  [/^\d+ (\d+) (\d+)$/, ([, minute, hour]) => `daily at ${hour!.padStart(2, '0')}:${minute!.padStart(2, '0')}`],
+  [/^0 \* \*$/, () => 'every minute'],
+  [/^\d+ \*\/(\d+) \*$/, ([, step]) => `every ${step} min`],
+  [/^\d+ \d+ \*$/, () => 'hourly'],
+  [/^\*\/(\d+) \* \*$/, ([, step]) => `every ${step} s`],
+  [/^\d+ \d+ \*\/(\d+)$/, ([, step]) => `every ${step} h`],
+]
+
+function timeWords(second: string, minute: string, hour: string): string | null {
+  for (const [pattern, words] of TIMES) {
+    const match = pattern.exec(`${second} ${minute} ${hour}`)
+    if (match !== null) return words(match)
+  }
+  return null
 }
 
 function durationWords(ms: number): string {

@@ -11,14 +11,10 @@ export const FLT002: Rule = {
   bad: {
     'ecosystem.config.js': "module.exports = { apps: [{ name: 'web', script: 'server.js', instances: 'max' }] }\n",
     'server.js': "import cron from 'node-cron'\ncron.schedule('* * * * *', () => poll())\n",
-    'cluster.js':
-      "const cluster = require('cluster')\nif (cluster.isPrimary) {\n  cluster.fork()\n} else {\n  require('./server.js')\n}\n",
   },
   good: {
+    'ecosystem.config.js': "module.exports = { apps: [{ name: 'web', script: 'server.js', instances: 1 }] }\n",
     'server.js': "import cron from 'node-cron'\ncron.schedule('* * * * *', () => poll())\n",
-    'cluster.js':
-      "const cluster = require('cluster')\nif (cluster.isPrimary) {\n  cluster.fork()\n} else {\n  require('./web.js')\n}\n",
-    'web.js': "require('http').createServer().listen(80)\n",
   },
   check: (project) =>
     project.units.flatMap(({ unit, isMany, schedules }) => {

@@ -3,6 +3,11 @@ import { CRN002 } from './crn002.ts'
 import { CRN003 } from './crn003.ts'
 import { CRN004 } from './crn004.ts'
 import { CRN005 } from './crn005.ts'
+import { CRN006 } from './crn006.ts'
+import { CRN007 } from './crn007.ts'
+import { CRN008 } from './crn008.ts'
+import { CRN010 } from './crn010.ts'
+import { DEP001 } from './dep001.ts'
 import { DST001 } from './dst001.ts'
 import { DST002 } from './dst002.ts'
 import { DST003 } from './dst003.ts'
@@ -18,10 +23,14 @@ import { FLT008 } from './flt008.ts'
 import { FLT009 } from './flt009.ts'
 import { FLT010 } from './flt010.ts'
 import { HND001 } from './hnd001.ts'
+import { MIS001 } from './mis001.ts'
+import { MIS003 } from './mis003.ts'
+import { MIS005 } from './mis005.ts'
 import { OVL001 } from './ovl001.ts'
 import { OVL002 } from './ovl002.ts'
 import { PRC001 } from './prc001.ts'
 import type { Rule } from './rule.ts'
+import { SLS001 } from './sls001.ts'
 import { SLS002 } from './sls002.ts'
 import { SLS004 } from './sls004.ts'
 import { TMR001 } from './tmr001.ts'
@@ -42,17 +51,26 @@ export const RULES: readonly Rule[] = [
   OVL001,
   OVL002,
   HND001,
+  MIS001,
+  MIS003,
+  MIS005,
   PRC001,
+  DEP001,
   CRN001,
   CRN002,
   CRN003,
   CRN004,
   CRN005,
+  CRN006,
+  CRN007,
+  CRN008,
+  CRN010,
   DST001,
   DST002,
   DST003,
   TMR001,
   TMR002,
+  SLS001,
   SLS002,
   SLS004,
   ...FILE_RULES,

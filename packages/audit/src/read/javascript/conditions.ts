@@ -14,21 +14,26 @@ export function conditionsOf(node: Node): Condition[] {
   const found: Condition[] = []
   for (let at = node; at.parent !== null; at = at.parent) {
     const { parent } = at
-    if (parent.type === 'IfStatement' || parent.type === 'ConditionalExpression') {
-      if (at === parent.consequent) found.push({ test: parent.test!, holds: true })
-      if (at === parent.alternate) found.push({ test: parent.test!, holds: false })
-    } else if (parent.type === 'LogicalExpression' && at === parent.right && parent.operator !== '??') {
+    if (parent.type === 'LogicalExpression' && at === parent.right && parent.operator !== '??') {
       found.push({ test: parent.left!, holds: parent.operator === '&&' })
-    } else if (parent.type === 'BlockStatement' || parent.type === 'Program') {
-      for (const statement of statementsOf(parent)) {
-        if (statement === at) break
-        if (statement.type === 'IfStatement' && leaves(statement.consequent as Node)) {
-          found.push({ test: statement.test!, holds: false })
-        }
-      }
-    }
+    } else if (parent.type === 'BlockStatement' || parent.type === 'Program') found.push(...earlierExits(parent, at))
+    else found.push(...branchOf(parent, at))
   }
   return found
+}
+
+function branchOf(parent: Node, at: Node): Condition[] {
+  if (parent.type !== 'IfStatement' && parent.type !== 'ConditionalExpression') return []
+  if (at === parent.consequent) return [{ test: parent.test!, holds: true }]
+  return at === parent.alternate ? [{ test: parent.test!, holds: false }] : []
+}
+
+function earlierExits(block: Node, at: Node): Condition[] {
+  const statements = statementsOf(block)
+  return statements.slice(0, statements.indexOf(at)).flatMap((statement) => {
+    const isExit = statement.type === 'IfStatement' && leaves(statement.consequent as Node)
+    return isExit ? [{ test: statement.test!, holds: false }] : []
+  })
 }
 
 function leaves(statement: Node): boolean {
@@ -86,9 +91,25 @@ export function designation(modules: Modules, module: Module, { test, holds }: C
   const names = environmentOf(modules, module, parts)
   const instance = names.find((name) => INSTANCE_VARIABLES.test(name))
   if (instance !== undefined) return `process.env.${instance}`
+  const named = names.find((name) => name !== 'NODE_ENV')
+  if (named !== undefined && parts.some((part) => comparesWithRole(part))) return `process.env.${named}`
   const role = names.find((name) => isRole(name, test))
   if (role === undefined) return null
   return whenUnset(modules, module, test) === !holds ? `process.env.${role}` : null
+}
+
+const ROLES = new Set(
+  'primary secondary worker workers web api scheduler cron crons leader follower master slave background jobs clock server http'.split(
+    ' ',
+  ),
+)
+
+/** `=== 'worker'`: one kind of process is meant, whatever the default is. */
+function comparesWithRole(test: Node): boolean {
+  return findAll(test, ({ type, operator }) => type === 'BinaryExpression' && /^[!=]==?$/.test(operator!)).some(
+    ({ left, right }) =>
+      [left!, right!].some((side) => side.type === 'Literal' && ROLES.has(String(side.value).toLowerCase())),
+  )
 }
 
 function isRole(name: string, test: Node): boolean {
@@ -125,29 +146,38 @@ export function whenUnset(modules: Modules, module: Module, written: Node, depth
       const value = node.operator === '!' ? recur(node.argument!) : null
       return value === null ? null : !value
     }
-    case 'LogicalExpression': {
-      const [left, right] = [recur(node.left!), recur(node.right!)]
-      if (node.operator === '&&')
-        return left === false || right === false ? false : left === true && right === true ? true : null
-      return left === true || right === true ? true : left === false && right === false ? false : null
-    }
+    case 'LogicalExpression':
+      return combine(recur(node.left!), recur(node.right!), node.operator === '||')
     case 'BinaryExpression':
       return compareUnset(modules, module, node)
-    case 'CallExpression': {
-      const path = pathOf(node.callee!)
-      if (path.at(-1) === 'Boolean') return recur(node.arguments![0]!)
-      if (path.at(-1) === 'includes') return dependsOnEnvironment(modules, module, node) ? false : null
-      return truth(evaluate(modules, module, node))
-    }
+    case 'CallExpression':
+      return callUnset(modules, module, node, recur)
     case 'Identifier': {
       const declared = lookup(module, node.name as string, node)
-      if (declared?.kind === 'variable' && declared.init !== null && declared.path.length === 0)
-        return recur(declared.init)
-      return truth(evaluate(modules, module, node))
+      const init = declared?.kind === 'variable' && declared.path.length === 0 ? declared.init : null
+      return init === null ? truth(evaluate(modules, module, node)) : recur(init)
     }
     default:
       return truth(evaluate(modules, module, node))
   }
+}
+
+/** `||` (decisive: true) and `&&` (decisive: false) of values that may not be known. */
+function combine(left: boolean | null, right: boolean | null, decisive: boolean): boolean | null {
+  if (left === decisive || right === decisive) return decisive
+  return left === null || right === null ? null : !decisive
+}
+
+function callUnset(
+  modules: Modules,
+  module: Module,
+  node: Node,
+  recur: (node: Node) => boolean | null,
+): boolean | null {
+  const name = pathOf(node.callee!).at(-1)
+  if (name === 'Boolean') return recur(node.arguments![0]!)
+  if (name === 'includes') return dependsOnEnvironment(modules, module, node) ? false : null
+  return truth(evaluate(modules, module, node))
 }
 
 function dependsOnEnvironment(modules: Modules, module: Module, node: Node): boolean {

@@ -91,23 +91,14 @@ function identifier(modules: Modules, module: Module, node: Node, depth: number)
   const name = node.name as string
   if (name === 'undefined') return { kind: 'nothing' }
   const declared = lookup(module, name, node)
-  if (
-    declared?.kind === 'variable' &&
-    declared.init !== null &&
-    declared.isConst &&
-    module.imports.get(name) === undefined
-  ) {
+  if (declared?.kind === 'class' || declared?.kind === 'enum') return { kind: 'node', node: declared.node, module }
+  const isOwn = declared?.kind === 'variable' && !module.imports.has(name)
+  if (isOwn && declared.init !== null && (declared.isConst || !isAssigned(module, name))) {
     const value = evaluate(modules, module, declared.init, depth - 1)
     return declared.path.reduce((at, key) => property(modules, at, key, depth - 1), value)
   }
-  if (declared?.kind === 'variable' && declared.init !== null && !isAssigned(module, name)) {
-    const value = evaluate(modules, module, declared.init, depth - 1)
-    if (value.kind !== 'unknown' && declared.path.length === 0) return value
-  }
-  if (declared?.kind === 'class' || declared?.kind === 'enum') return { kind: 'node', node: declared.node, module }
   const binding = importOf(module, node)
-  if (binding === null) return UNKNOWN
-  return exported(modules, module.path, binding, depth)
+  return binding === null ? UNKNOWN : exported(modules, module.path, binding, depth)
 }
 
 const writes = new WeakMap<Module, Map<string, number>>()
@@ -152,12 +143,8 @@ function exportValue(modules: Modules, module: Module, name: string, depth: numb
 
 function member(modules: Modules, module: Module, node: Node, depth: number): Value {
   const path = pathOf(node)
-  if (path[0] === 'process' && path[1] === 'env' && path.length === 3)
-    return { kind: 'env', name: path[2]!, fallback: null }
-  if (path.length === 2 && module.imports.get(path[0]!)?.name === 'CronExpression') {
-    const expression = NEST_EXPRESSIONS[path[1]!]
-    if (expression !== undefined) return { kind: 'text', text: expression }
-  }
+  const known = wellKnown(module, path)
+  if (known !== null) return known
   if (path[0] === 'this' && path.length === 2) {
     const holder = classAround(node)
     return holder === null ? UNKNOWN : classMember(modules, module, holder, path[1]!, depth)
@@ -170,6 +157,15 @@ function member(modules: Modules, module: Module, node: Node, depth: number): Va
     if (direct.kind !== 'unknown') return direct
   }
   return property(modules, evaluate(modules, module, node.object!, depth - 1), key, depth - 1)
+}
+
+/** `process.env.X` and `CronExpression.X` of Nest. */
+function wellKnown(module: Module, path: readonly string[]): Value | null {
+  if (path.length === 3 && path[0] === 'process' && path[1] === 'env')
+    return { kind: 'env', name: path[2]!, fallback: null }
+  if (path.length !== 2 || module.imports.get(path[0]!)?.name !== 'CronExpression') return null
+  const expression = NEST_EXPRESSIONS[path[1]!]
+  return expression === undefined ? null : { kind: 'text', text: expression }
 }
 
 export function classAround(node: Node): Node | null {
@@ -192,27 +188,32 @@ function classMember(modules: Modules, module: Module, holder: Node, name: strin
 function property(modules: Modules, value: Value, key: string, depth: number): Value {
   if (value.kind !== 'node' || depth <= 0) return UNKNOWN
   const { node, module } = value
-  if (node.type === 'ObjectExpression') {
-    const found = propertyOf(node, key)
-    return found === null ? UNKNOWN : evaluate(modules, module, found, depth - 1)
+  switch (node.type) {
+    case 'ObjectExpression':
+      return evaluateOr(modules, module, propertyOf(node, key), depth)
+    case 'ArrayExpression':
+      return evaluateOr(modules, module, node.elements?.[Number(key)], depth)
+    case 'TSEnumDeclaration':
+      return evaluateOr(modules, module, enumMember(node, key), depth)
+    case 'Program':
+      return exportValue(modules, module, key, depth)
+    case 'NewExpression': {
+      const made = evaluate(modules, module, node.callee!, depth - 1)
+      if (made.kind !== 'node' || !isClass(made.node)) return UNKNOWN
+      return classMember(modules, made.module, made.node, key, depth)
+    }
+    default:
+      return isClass(node) ? classMember(modules, module, node, key, depth) : UNKNOWN
   }
-  if (node.type === 'ArrayExpression') {
-    const element = node.elements?.[Number(key)]
-    return element == null ? UNKNOWN : evaluate(modules, module, element, depth - 1)
-  }
-  if (node.type === 'TSEnumDeclaration') {
-    const body = node.body as Node | undefined
-    const found = (body?.members ?? node.members ?? []).find(({ id }) => nameOf(id) === key)
-    return found?.initializer == null ? UNKNOWN : evaluate(modules, module, found.initializer, depth - 1)
-  }
-  if (isClass(node)) return classMember(modules, module, node, key, depth)
-  if (node.type === 'NewExpression') {
-    const made = evaluate(modules, module, node.callee!, depth - 1)
-    return made.kind === 'node' && isClass(made.node)
-      ? classMember(modules, made.module, made.node, key, depth)
-      : UNKNOWN
-  }
-  return node.type === 'Program' ? exportValue(modules, module, key, depth) : UNKNOWN
+}
+
+function evaluateOr(modules: Modules, module: Module, node: Node | null | undefined, depth: number): Value {
+  return node == null ? UNKNOWN : evaluate(modules, module, node, depth - 1)
+}
+
+function enumMember(node: Node, key: string): Node | null | undefined {
+  const body = node.body as Node | undefined
+  return (body?.members ?? node.members ?? []).find(({ id }) => nameOf(id) === key)?.initializer
 }
 
 function logical(modules: Modules, module: Module, node: Node, depth: number): Value {

@@ -74,14 +74,16 @@ function guardInBody(modules: Modules, module: Module, body: Node, own: OwnGuard
       continue
     }
     best = better(best, guardOfCall(modules, module, node, own))
-    if (isCall(node) && best.kind === 'none' && !isHarmless(node))
-      next.push(...functionsOf(modules, module, node.callee!))
-    for (const argument of isCall(node) ? (node.arguments ?? []) : []) {
-      if (argument.type === 'Identifier' || argument.type === 'MemberExpression')
-        next.push(...functionsOf(modules, module, argument))
-    }
+    if (isCall(node)) next.push(...reachedBy(modules, module, node, best.kind === 'none'))
   }
   return best
+}
+
+/** Functions that a call runs: the callee, unless a guard was found before it, and what it is handed by name. */
+function reachedBy(modules: Modules, module: Module, call: Node, followsCallee: boolean): FunctionRef[] {
+  const callee = followsCallee && !isHarmless(call) ? functionsOf(modules, module, call.callee!) : []
+  const handed = (call.arguments ?? []).filter(({ type }) => type === 'Identifier' || type === 'MemberExpression')
+  return [...callee, ...handed.flatMap((argument) => functionsOf(modules, module, argument))]
 }
 
 /** Whether a statement decides about the whole function: it stands in its body, or in a `try` around all of it. */
@@ -154,16 +156,22 @@ function usesLockFile({ module }: FunctionRef): boolean {
 /** The package from which the object of a call comes, also through a variable: `const lock = new Mutex()`. */
 function packageOf(module: Module, written: Node): string | null {
   const callee = unwrap(written)
-  let root: Node = callee
-  while (root.type === 'MemberExpression' || isCall(root) || root.type === 'NewExpression') {
-    root = unwrap((root.object ?? root.callee)!)
-  }
+  const root = rootOf(callee)
   const binding = importOf(module, root)
   if (binding !== null) return binding.from.startsWith('.') ? null : binding.from
   const declared = root.type === 'Identifier' ? lookup(module, root.name as string, root) : null
   const init = declared?.init == null ? null : unwrap(declared.init)
   if (init?.type === 'NewExpression') return importOf(module, init.callee!)?.from ?? null
   return init !== null && isCall(init) && init !== callee ? packageOf(module, init.callee!) : null
+}
+
+/** The first name of a chain: `a` of `a.b().c`. */
+function rootOf(node: Node): Node {
+  let root = node
+  while (root.type === 'MemberExpression' || isCall(root) || root.type === 'NewExpression') {
+    root = unwrap((root.object ?? root.callee)!)
+  }
+  return root
 }
 
 /** Whether a function, or what it calls to depth 3, asks a store or a lock package. */

@@ -110,16 +110,20 @@ function classOf(modules: Modules, module: Module, object: Node): FunctionRef | 
 function injectedType(holder: Node, name: string): Node | null {
   for (const member of membersOf(holder)) {
     if (member.type === 'PropertyDefinition' && keyOf(member) === name) {
-      const made = isNode(member.value) && member.value.type === 'NewExpression' ? (member.value.callee ?? null) : null
+      const made = isNode(member.value) && member.value.type === 'NewExpression' ? member.value.callee : undefined
       return made ?? typeNameOf(member)
     }
-    if (member.type !== 'MethodDefinition' || member.kind !== 'constructor') continue
-    for (const parameter of (member.value as Node).params ?? []) {
-      const declared = parameter.type === 'TSParameterProperty' ? parameter.parameter! : parameter
-      if (nameOf(declared) === name) return typeNameOf(declared)
-    }
+    const parameter = member.kind === 'constructor' ? parameterNamed(member.value as Node, name) : null
+    if (parameter !== null) return typeNameOf(parameter)
   }
   return null
+}
+
+function parameterNamed(builder: Node, name: string): Node | null {
+  const parameters = (builder.params ?? []).map((each) =>
+    each.type === 'TSParameterProperty' ? each.parameter! : each,
+  )
+  return parameters.find((each) => nameOf(each) === name) ?? null
 }
 
 function typeNameOf(node: Node): Node | null {

@@ -103,8 +103,7 @@ function effectOfFunction(modules: Modules, { node, module }: FunctionRef, depth
 
 function effectOfCall(modules: Modules, module: Module, call: Node, depth: number, seen: Set<Node>): Effect {
   const path = pathOf(call.callee!)
-  const method = path.at(-1)!
-  if (SET_BASED.test(method)) return isAbsolute(call) ? 'set-based' : 'unknown'
+  if (SET_BASED.test(path.at(-1)!)) return isAbsolute(call) ? 'set-based' : 'unknown'
   if (textsIn(call).some((text) => SET_SQL.test(text) && !/[-+]\s*\d/.test(text))) return 'set-based'
   if (path.some((name) => LOG.test(name))) return 'logs'
   const callees = functionsOf(modules, module, call.callee!)
@@ -113,14 +112,15 @@ function effectOfCall(modules: Modules, module: Module, call: Node, depth: numbe
     const effects = callees.map((ref) => effectOfFunction(modules, ref, depth - 1, seen))
     return effects.find((effect) => effect === 'unknown') ?? effects[0]!
   }
-  if (
-    isMemory(modules, module, call) ||
-    LOCAL_ROOT.test(path[0]!) ||
-    LOCAL_MODULE.test(module.imports.get(path[0]!)?.from ?? '') ||
-    wordsOf(method).some((word) => LOCAL_WORDS.has(word))
-  )
-    return 'process-local'
+  if (isMemory(modules, module, call) || isLocalCall(module, path)) return 'process-local'
   return isHarmless(call) ? 'logs' : 'unknown'
+}
+
+/** The disk, memory and processor of this machine, and the counters of this process. */
+function isLocalCall(module: Module, path: readonly string[]): boolean {
+  const [root] = path
+  if (LOCAL_ROOT.test(root!) || LOCAL_MODULE.test(module.imports.get(root!)?.from ?? '')) return true
+  return wordsOf(path.at(-1)!).some((word) => LOCAL_WORDS.has(word))
 }
 
 /** Constant data and no `increment`: the second run changes nothing. */

@@ -23,7 +23,7 @@ const SKIPPED =
 export const javascriptReader: Reader = {
   name: 'JavaScript and TypeScript',
   reads: (path) => isScript(path) && !SKIPPED.test(path),
-  mayHoldFacts: (text) => HINTS.test(text) || /cron/i.test(text),
+  mayHoldFacts: (text, path) => HINTS.test(text) || /cron/i.test(text) || /cron|lock|leader/i.test(path),
   read: ({ path, text }, tree) => {
     const file = path.split('/').at(-1)!
     const routes = listedRoutes(tree)

@@ -134,50 +134,54 @@ function isMemory(modules: Modules, module: Module, call: Node): boolean {
   )
 }
 
-function unsafeWrites(modules: Modules, ref: FunctionRef): { node: Node; kind: Flaw; text: string }[] {
+function unsafeWrites(modules: Modules, ref: FunctionRef): LockStep[] {
   const { module } = ref
   const calls = ownCalls(ref).filter(
     (call) => unwrap(call.callee!).type === 'MemberExpression' && !isMemory(modules, module, call),
   )
-  const found: { node: Node; kind: Flaw; text: string }[] = []
-  const isAtomic = /11000|P2002|23505|duplicate key|unique constraint|Transaction\(|\bmulti\(|\bwatch\(/i.test(
-    module.text.slice(ref.node.start, ref.node.end),
-  )
+  const text = module.text.slice(ref.node.start, ref.node.end)
+  const isAtomic = /11000|P2002|23505|duplicate key|unique constraint|Transaction\(|\bmulti\(|\bwatch\(/i.test(text)
   let read: Node | null = null
-  for (const call of calls) {
-    const method = methodOf(call)
-    const args = call.arguments ?? []
-    const isTaken = method === 'setnx' || (method === 'set' && hasFlag(args, 'nx'))
-    if (isTaken) {
-      const hasExpiry =
-        hasFlag(args, 'ex', 'px', 'exat', 'pxat', 'expiration') ||
-        args.length > 4 ||
-        calls.some((each) => RENEWALS.has(methodOf(each)))
-      if (!hasExpiry && !args.some(isOpaque))
-        found.push({ node: call, kind: 'no-expiry', text: pathOf(call.callee!).join('.') })
-      continue
+  return calls.flatMap((call) => {
+    if (READS.has(methodOf(call))) {
+      if (isLockStore(call)) read = call
+      return []
     }
-    if (READS.has(method)) read = isLockStore(modules, module, call) ? call : read
-    else if (
-      read !== null &&
-      STORE_WRITES.has(method) &&
-      isLockStore(modules, module, call) &&
-      !isAtomic &&
-      sameStore(read, call)
-    ) {
-      found.push({ node: call, kind: 'check-then-set', text: `${methodOf(read)} then ${method}` })
-    } else if (read !== null && RENEWALS.has(method) && sameStore(read, call)) {
-      found.push({ node: call, kind: 'renewed-without-owner', text: `${methodOf(read)}, compare, ${method}` })
-    } else if (
-      DELETES.has(method) &&
-      isLockStore(modules, module, call) &&
-      !hasOwner(modules, module, args) &&
-      isRelease(ref, calls)
-    ) {
-      found.push({ node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') })
-    }
+    const step = takenForEver(call, calls) ?? afterRead(read, call, isAtomic) ?? freedByName(modules, ref, call, calls)
+    return step === null ? [] : [step]
+  })
+}
+
+interface LockStep {
+  readonly node: Node
+  readonly kind: Flaw
+  readonly text: string
+}
+
+function takenForEver(call: Node, calls: readonly Node[]): LockStep | null {
+  const method = methodOf(call)
+  const args = call.arguments ?? []
+  if (method !== 'setnx' && !(method === 'set' && hasFlag(args, 'nx'))) return null
+  const isExpiring = hasFlag(args, 'ex', 'px', 'exat', 'pxat', 'expiration') || args.length > 4
+  if (isExpiring || args.some(isOpaque) || calls.some((each) => RENEWALS.has(methodOf(each)))) return null
+  return { node: call, kind: 'no-expiry', text: pathOf(call.callee!).join('.') }
+}
+
+/** A write or a renewal that relies on what was read before it. */
+function afterRead(read: Node | null, call: Node, isAtomic: boolean): LockStep | null {
+  const method = methodOf(call)
+  if (read === null || !sameStore(read, call) || hasFlag(call.arguments ?? [], 'nx')) return null
+  if (RENEWALS.has(method)) {
+    return { node: call, kind: 'renewed-without-owner', text: `${methodOf(read)}, compare, ${method}` }
   }
-  return found
+  if (!STORE_WRITES.has(method) || !isLockStore(call) || isAtomic) return null
+  return { node: call, kind: 'check-then-set', text: `${methodOf(read)} then ${method}` }
+}
+
+function freedByName(modules: Modules, ref: FunctionRef, call: Node, calls: readonly Node[]): LockStep | null {
+  if (!DELETES.has(methodOf(call)) || !isLockStore(call) || !isRelease(ref, calls)) return null
+  if (hasOwner(modules, ref.module, call.arguments ?? [])) return null
+  return { node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') }
 }
 
 const DELETE_SQL = /\b(?:delete\s+from|update)\s+["`[]?\w*(?:lock|lease|leader)\w*[\s\S]*?\bwhere\b([\s\S]*)/i
@@ -207,7 +211,7 @@ const STORE_WORDS = new Set(
   ),
 )
 
-function isLockStore(_modules: Modules, _module: Module, call: Node): boolean {
+function isLockStore(call: Node): boolean {
   return pathOf(call.callee!)
     .slice(0, -1)
     .some((name) => wordsOf(name).some((word) => STORE_WORDS.has(word)))

@@ -159,21 +159,9 @@ function collectImports(
   scopes: Map<Node, Map<string, Declaration>>,
   imports: Map<string, ImportBinding>,
 ): void {
-  const bind = (node: Node, name: string | null, binding: ImportBinding): void => {
-    if (name === null) return
+  for (const { node, name, binding } of (program.body as readonly Node[]).flatMap(importsOfStatement)) {
     imports.set(name, binding)
     scopes.get(program)!.set(name, { kind: 'import', node, init: null, path: [], isConst: true })
-  }
-  for (const statement of program.body as readonly Node[]) {
-    if (statement.type === 'ImportDeclaration' && statement.importKind !== 'type') {
-      const from = nameOf(statement.source) ?? ''
-      for (const specifier of statement.specifiers ?? []) {
-        bind(specifier, nameOf(specifier.local), { from, name: importedName(specifier) })
-      }
-    } else if (statement.type === 'TSImportEqualsDeclaration') {
-      const from = nameOf(statement.moduleReference?.expression as Node | undefined)
-      if (from !== null) bind(statement, nameOf(statement.id), { from, name: '*' })
-    }
   }
   for (const names of scopes.values()) {
     for (const [name, declaration] of names) {
@@ -181,6 +169,20 @@ function collectImports(
       if (binding !== null && !imports.has(name)) imports.set(name, binding)
     }
   }
+}
+
+function importsOfStatement(statement: Node): { node: Node; name: string; binding: ImportBinding }[] {
+  if (statement.type === 'TSImportEqualsDeclaration') {
+    const from = nameOf(statement.moduleReference?.expression as Node | undefined)
+    const name = nameOf(statement.id)
+    return from === null || name === null ? [] : [{ node: statement, name, binding: { from, name: '*' } }]
+  }
+  if (statement.type !== 'ImportDeclaration' || statement.importKind === 'type') return []
+  const from = nameOf(statement.source) ?? ''
+  return (statement.specifiers ?? []).flatMap((specifier) => {
+    const name = nameOf(specifier.local)
+    return name === null ? [] : [{ node: specifier, name, binding: { from, name: importedName(specifier) } }]
+  })
 }
 
 function importedName(specifier: Node): string {

@@ -32,26 +32,39 @@ export function primitiveOf(node: Node): Primitive | null {
   }
   if (!isCall(node)) return null
   const path = pathOf(node.callee!)
-  const method = path.at(-1)!.toLowerCase()
   const callArguments = node.arguments ?? []
-  if (method === 'setnx' || (method === 'set' && hasFlag(callArguments, 'nx'))) {
-    return { text: `${path.join('.')} with NX`, shape: 'lock' }
+  return (
+    storePrimitive(path, callArguments) ??
+    queuePrimitive(path, callArguments) ??
+    sqlPrimitive(callArguments.flatMap((each) => ownTexts(each)).join(' '))
+  )
+}
+
+const LOCK_WORDS = new Set(['lock', 'lease', 'claim'])
+
+/** Methods of clients and mappers that decide atomically. */
+function storePrimitive(path: readonly string[], callArguments: readonly Node[]): Primitive | null {
+  const first = nameOf(callArguments[0])
+  switch (path.at(-1)!.toLowerCase()) {
+    case 'setnx':
+      return { text: path.join('.'), shape: 'lock' }
+    case 'set':
+      return hasFlag(callArguments, 'nx') ? { text: `${path.join('.')} with NX`, shape: 'lock' } : null
+    case 'rpc':
+      return wordsOf(first ?? '').some((word) => LOCK_WORDS.has(word)) ? { text: `rpc ${first}`, shape: 'lock' } : null
+    case 'findoneandupdate': {
+      const isAtomic = isClaim(callArguments[0], callArguments[1])
+      return isAtomic ? { text: 'findOneAndUpdate with a condition on the state', shape: 'claim' } : null
+    }
+    default:
+      return skipsLocked(path.at(-1)!, first) ? { text: 'SKIP LOCKED', shape: 'claim' } : null
   }
-  if (method === 'skiplocked' || callArguments.some((each) => nameOf(each) === 'pessimistic_partial_write')) {
-    return { text: 'SKIP LOCKED', shape: 'claim' }
-  }
-  if (method === 'setonlocked' && nameOf(callArguments[0]) === 'skip_locked')
-    return { text: 'SKIP LOCKED', shape: 'claim' }
-  if (
-    method === 'rpc' &&
-    wordsOf(nameOf(callArguments[0]) ?? '').some((word) => word === 'lock' || word === 'lease' || word === 'claim')
-  ) {
-    return { text: `rpc ${nameOf(callArguments[0])}`, shape: 'lock' }
-  }
-  if (method === 'findoneandupdate' && isClaim(callArguments[0], callArguments[1])) {
-    return { text: 'findOneAndUpdate with a condition on the state', shape: 'claim' }
-  }
-  return queuePrimitive(path, callArguments) ?? sqlPrimitive(callArguments.flatMap((each) => ownTexts(each)).join(' '))
+}
+
+/** `skipLocked()` of Knex, `setLock('pessimistic_partial_write')` and `setOnLocked('skip_locked')` of TypeORM. */
+function skipsLocked(method: string, first: string | null): boolean {
+  if (method === 'skipLocked') return true
+  return /^set(?:On)?Lock(?:ed)?$/.test(method) && /skip_locked|partial_write/.test(first ?? '')
 }
 
 function ownTexts(node: Node): string[] {

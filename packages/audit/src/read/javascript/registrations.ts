@@ -52,31 +52,40 @@ export function findRegistrations(modules: Modules, module: Module): Registratio
 
 function readCall(modules: Modules, module: Module, node: Node, from: string, name: string): Registration | null {
   const args = node.arguments ?? []
+  const known = CALLS[from]
+  if (known !== undefined) return known.names.includes(name) ? known.read(node, args) : null
   switch (from) {
-    case 'node-cron':
-      return name === 'schedule' || name === 'createTask' ? nodeCron(node, args) : null
     case 'cron':
       return kelektiv(modules, module, node, args, name)
     case '@nestjs/schedule':
       return nest(node, args, name)
-    case 'node-schedule':
-      return name === 'scheduleJob' ? nodeSchedule(node, args) : null
-    case 'croner':
-    case 'https://deno.land/x/croner':
-      return name === 'Cron' || name === 'default' ? croner(node, args) : null
     case 'bree':
       return node.type === 'NewExpression' ? bree(modules, module, node, args) : null
     case 'toad-scheduler':
       return node.type === 'NewExpression' ? toad(node, args, name) : null
-    case '@elysiajs/cron':
-      return draft(node, {
-        source: 'croner',
-        dialect: 'croner',
-        ...fromOptions(args[0], ['pattern'], ['run'], ['timezone']),
-      })
     default:
       return null
   }
+}
+
+interface KnownCalls {
+  readonly names: readonly string[]
+  read(node: Node, args: readonly Node[]): Registration | null
+}
+
+/** Libraries whose calls say all by themselves. */
+const CALLS: Readonly<Record<string, KnownCalls>> = {
+  'node-cron': { names: ['schedule', 'createTask'], read: nodeCron },
+  'node-schedule': { names: ['scheduleJob'], read: nodeSchedule },
+  croner: { names: ['Cron', 'default'], read: croner },
+  'https://deno.land/x/croner': { names: ['Cron', 'default'], read: croner },
+  '@elysiajs/cron': {
+    names: ['cron', 'default'],
+    read: (node, args) => {
+      const parts = fromOptions(args[0], ['pattern'], ['run'], ['timezone'])
+      return draft(node, { source: 'croner', dialect: 'croner', ...parts })
+    },
+  },
 }
 
 function optionsAt(args: readonly Node[], index: number): Node | null {

@@ -141,26 +141,30 @@ function presenceCheck(
   name: string,
 ): 'required' | 'optional' | null {
   const isSecret = (node: Node): boolean => {
-    const value = evaluate(modules, module, node)
+    const value = evaluate(modules, module, unwrap(node))
     return value.kind === 'env' && value.name === name
   }
-  const around = enclosing(
-    comparison,
-    ({ type }) => type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression',
-  )
-  const scope = around ?? module.program
-  for (const node of findAll(
-    scope,
-    ({ type }) => type === 'UnaryExpression' || type === 'LogicalExpression' || type === 'IfStatement',
-  )) {
-    if (node.type === 'UnaryExpression' && node.operator === '!' && isSecret(unwrap(node.argument!))) return 'required'
-    if (node.type === 'LogicalExpression' && node.operator === '&&' && isSecret(unwrap(node.left!))) {
-      return isRejection(comparison) && containsNode(node.right!, comparison) ? 'optional' : 'required'
-    }
-    if (node.type === 'IfStatement' && isSecret(unwrap(node.test!)))
-      return containsNode(node.consequent as Node, comparison) ? 'optional' : 'required'
+  const scope = enclosing(comparison, isFunction) ?? module.program
+  for (const node of findAll(scope, ({ type }) => CHECKS.has(type))) {
+    const answer = checkOf(node, comparison, isSecret)
+    if (answer !== null) return answer
   }
   return null
+}
+
+const CHECKS = new Set(['UnaryExpression', 'LogicalExpression', 'IfStatement'])
+
+function checkOf(node: Node, comparison: Node, isSecret: (node: Node) => boolean): 'required' | 'optional' | null {
+  switch (node.type) {
+    case 'UnaryExpression':
+      return node.operator === '!' && isSecret(node.argument!) ? 'required' : null
+    case 'LogicalExpression':
+      if (node.operator !== '&&' || !isSecret(node.left!)) return null
+      return isRejection(comparison) && containsNode(node.right!, comparison) ? 'optional' : 'required'
+    default:
+      if (!isSecret(node.test!)) return null
+      return containsNode(node.consequent as Node, comparison) ? 'optional' : 'required'
+  }
 }
 
 function isRejection(comparison: Node): boolean {

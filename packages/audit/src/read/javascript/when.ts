@@ -205,25 +205,22 @@ function zoneOfRule(modules: Modules, module: Module, tz: Node | undefined): Zon
 
 function recurrenceFields(modules: Modules, module: Module, written: Node): Map<string, Node> | null {
   const node = unwrap(written)
-  const fields = new Map<string, Node>()
   const value = evaluate(modules, module, node)
   const made = value.kind === 'node' ? value.node : node
   if (made.type === 'ObjectExpression') {
-    for (const property of made.properties ?? [])
-      if (property.type === 'Property') fields.set(keyOf(property) ?? '', property.value as Node)
-    return fields
+    const properties = (made.properties ?? []).filter(({ type }) => type === 'Property')
+    return new Map(properties.map((property) => [keyOf(property) ?? '', property.value as Node]))
   }
   if (made.type !== 'NewExpression' || pathOf(made.callee!).at(-1) !== 'RecurrenceRule') return null
-  for (const [index, name] of ['year', 'month', 'date', 'dayOfWeek', 'hour', 'minute', 'second'].entries()) {
-    const argument = made.arguments?.[index]
-    if (argument !== undefined) fields.set(name, argument)
-  }
+  const given = (made.arguments ?? []).map((argument, index) => [RULE_ARGUMENTS[index] ?? '', argument] as const)
   const variable = nameOf(node)
-  for (const { left, right } of findAll(module.program, ({ type }) => type === 'AssignmentExpression')) {
-    if (left!.type === 'MemberExpression' && nameOf(left!.object) === variable) fields.set(keyOf(left!) ?? '', right!)
-  }
-  return fields
+  const assigned = findAll(module.program, ({ type }) => type === 'AssignmentExpression')
+    .filter(({ left }) => left!.type === 'MemberExpression' && nameOf(left!.object) === variable)
+    .map(({ left, right }) => [keyOf(left!) ?? '', right!] as const)
+  return new Map([...given, ...assigned])
 }
+
+const RULE_ARGUMENTS = ['year', 'month', 'date', 'dayOfWeek', 'hour', 'minute', 'second']
 
 export function zoneOf(modules: Modules, module: Module, { zone, when, source }: Registration): Zone {
   if (source === 'node-schedule' && when !== null) return recurrenceOf(modules, module, when)?.zone ?? { kind: 'none' }
