@@ -107,7 +107,7 @@ function startsBeforeStop(document: YamlDocument, spec: YamlNode, kind: string):
   if (strategy === undefined) return isOpen(document, spec) ? null : true
   const type = child(document, strategy, 'type')
   const surge = at(document, strategy, 'rollingUpdate', 'maxSurge')
-  const isUnknown = isOpen(document, strategy) || hasHole(strategy.value) || hasHole(type?.value ?? null)
-  if (isUnknown || hasHole(surge?.value ?? null)) return null
+  const isUnknown = [strategy, type, surge].some((node) => node !== undefined && (node.isOpen || hasHole(node.value)))
+  if (isUnknown) return null
   return literal(type) !== 'Recreate' && !/^0%?$/.test(literal(surge) ?? '')
 }

@@ -23,14 +23,17 @@ const DATE = /^(?:[\d*,./]+-)?[\d*,./]+[-~][\d*,./~]+$/
 const TIME = /^([\d*,./]+):([\d*,./]+)(?::([\d*,./]+))?$/
 const ZONE = /^(?:UTC|[A-Z][A-Za-z]+(?:\/[A-Za-z_+\-\d]+)+|[A-Z]{3,4})$/
 
+function isZone(word: string): boolean {
+  return ZONE.test(word) && !WEEKDAYS.test(word)
+}
+
 /** The parts of a calendar expression of systemd; `null` if it is none. */
 export function calendarParts(text: string): CalendarParts | null {
   const written = text.trim().split(/\s+/)
   const last = written.at(-1) ?? ''
-  const zone = written.length > 1 && ZONE.test(last) && !WEEKDAYS.test(last) ? last : null
+  const zone = written.length > 1 && isZone(last) ? last : null
   const words = zone === null ? written : written.slice(0, -1)
-  const shorthand = words.length === 1 ? SHORTHANDS[words[0]!.toLowerCase()] : undefined
-  const parts = shorthand === undefined ? words : shorthand.split(' ')
+  const parts = (words.length === 1 ? (SHORTHANDS[words[0]!.toLowerCase()] ?? words[0]!) : words.join(' ')).split(' ')
   let isEveryDay = true
   let time: readonly string[] = ['00', '00', '00']
   for (const part of parts) {
@@ -40,7 +43,6 @@ export function calendarParts(text: string): CalendarParts | null {
     else if (WEEKDAYS.test(part)) isEveryDay &&= /^Mon\w*\.\.Sun/i.test(part)
     else return null
   }
-  const [hour = '*'] = time
-  const isFixedHour = !/[*]/.test(hour) && !/^0+\/\d+$/.test(hour)
+  const isFixedHour = !/\*|^0+\/\d+$/.test(time[0]!)
   return { isEveryDay, isDailyOrRarer: time.every((field) => /^\d+(?:\.\d+)?$/.test(field)), isFixedHour, zone }
 }

@@ -37,7 +37,10 @@ export function ignoredReason({ section, key, value }: Setting, isCalendar: bool
   if (!keys.has(key) && !/^(?:Condition|Assert)/.test(key)) return `section [${section}] has no setting \`${key}\``
   if (FREE_TEXT.has(key) || value === '' || /\{\{|\$\{|\$\w|@\w+@|<%|\{%|%\w/.test(value)) return null
   if (/\s[#;]/.test(value)) return `the text after the value is part of it: \`${value}\``
-  if (section !== 'Timer') return null
+  return section === 'Timer' ? problemOfValue(key, value, isCalendar) : null
+}
+
+function problemOfValue(key: string, value: string, isCalendar: boolean): string | null {
   if (key === 'Persistent' && !isCalendar) return '`Persistent` has no effect without `OnCalendar`'
   if (BOOLEANS.has(key)) return BOOLEAN.test(value) ? null : `\`${value}\` is no boolean`
   if (key.endsWith('Sec')) return SPAN.test(value) ? null : `\`${value}\` is no time span`

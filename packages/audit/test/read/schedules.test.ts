@@ -89,6 +89,11 @@ if os.getenv('ENABLE_JOBS', 'true') == 'true':
     'every 30000; none; none; process',
     '0 */5 * * * *; none; none; process',
   ],
+  'the decorator of django-apscheduler': [
+    'a.py',
+    `${APS}from django_apscheduler.jobstores import register_job\ns = BackgroundScheduler()\n@register_job(s, 'cron', hour=12)\ndef a():\n    pass\n`,
+    '0 0 12 * * *; none; none; process',
+  ],
   'the library schedule': [
     'a.py',
     `import schedule

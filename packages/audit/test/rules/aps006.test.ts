@@ -16,6 +16,12 @@ checkRule(APS006, {
     'a store that is added': {
       'jobs.py': `${IMPORTS}scheduler = BackgroundScheduler()\nscheduler.add_jobstore('sqlalchemy', url='sqlite:///jobs.db') # <<\n`,
     },
+    'a text with holes': {
+      'jobs.py': `${IMPORTS}scheduler = BackgroundScheduler(jobstores={'default': SQLAlchemyJobStore(url=f'sqlite:///{path}')}) # <<\n`,
+    },
+    'an engine of its own': {
+      'jobs.py': `${IMPORTS}engine = create_engine('sqlite:///app.db')\nstores = {'default': SQLAlchemyJobStore(engine=engine)} # <<\nscheduler = BackgroundScheduler(jobstores=stores)\n`,
+    },
     'settings of Flask': {
       'config.py': `${IMPORTS}class Config:\n    SCHEDULER_JOBSTORES = {"default": SQLAlchemyJobStore(url="sqlite:///flask.db")} # <<\n`,
     },

@@ -32,6 +32,8 @@ const OF_THE_JOB = new Set([
   'func_or_task_id',
   'max_jitter',
 ])
+/** A decorator of django-apscheduler that is given the scheduler. */
+const DECORATOR = 'django_apscheduler.jobstores.register_job'
 const REGISTRATIONS = /^(.+)\.(add_job|scheduled_job|add_schedule|task)$/
 
 /** Schedulers of other modules are found through `elsewhere`: a dotted name to the schedulers of that module. */
@@ -72,16 +74,28 @@ function schedulerOf(
   own: readonly SchedulerObject[],
   elsewhere: Elsewhere,
 ): SchedulerObject | null {
-  const [, receiver, method] = REGISTRATIONS.exec(call.callee) ?? []
+  const [, owner, method] = REGISTRATIONS.exec(call.callee) ?? []
+  const receiver = resolved(module, call.callee) === DECORATOR ? call.positional[0]?.text : owner
   if (receiver === undefined) return null
   const name = lastName(receiver)
   const here = own.find((scheduler) => scheduler.name === name)
   if (here !== undefined) return here
   const imported = resolved(module, receiver)
   const there = elsewhere(imported).find((scheduler) => scheduler.name === lastName(imported))
-  if (there !== undefined) return { ...there, zone: there.zone.kind === 'none' ? { kind: 'none' } : there.zone }
+  if (there !== undefined) return there
+  return likelyScheduler(module, call, own, name, method === 'task')
+}
+
+/** By the imports of the module, or by the look of the call. */
+function likelyScheduler(
+  module: PythonModule,
+  call: PythonCall,
+  own: readonly SchedulerObject[],
+  name: string,
+  isTask: boolean,
+): SchedulerObject | null {
   const usesLibrary = [...module.imports.values()].some((dotted) => /^(?:flask_|django_)?apscheduler\b/.test(dotted))
-  if (method === 'task') return usesLibrary && own.length > 0 && /sched/i.test(name) ? own[0]! : null
+  if (isTask) return usesLibrary && own.length > 0 && /sched/i.test(name) ? own[0]! : null
   if (usesLibrary) return own.length === 1 ? own[0]! : UNKNOWN_SCHEDULER
   return /sched/i.test(name) && looksLikeRegistration(call) ? UNKNOWN_SCHEDULER : null
 }
@@ -185,7 +199,7 @@ interface Trigger {
 const NOTHING_ELSE: ReadonlySet<string> = new Set()
 
 function triggerOf(module: PythonModule, call: PythonCall): Trigger {
-  const isDecorator = /\.(?:scheduled_job|task)$/.test(call.callee)
+  const isDecorator = /\.(?:scheduled_job|task)$/.test(call.callee) && resolved(module, call.callee) !== DECORATOR
   const node = call.keywords.get('trigger') ?? call.positional[isDecorator ? 0 : 1]
   const onCall = { given: call.keywords, first: undefined, others: OF_THE_JOB, hasSplat: call.hasSplat }
   if (node === undefined) return { ...onCall, kind: call.hasSplat ? 'unknown' : 'none' }

@@ -102,15 +102,22 @@ function problemOf(field: Field, text: string): string | null {
   return null
 }
 
+const DAY_OF_MONTH = /^(?:last|(?:1st|2nd|3rd|4th|5th|last)\s+\w{3})$/
+
 function problemOfPart(field: Field, part: string): string | null {
   const [min, max] = LIMITS[field]
-  if (field === 'day' && (part === 'last' || /^(?:1st|2nd|3rd|4th|5th|last)\s+\w{3}$/.test(part))) return null
+  if (field === 'day' && DAY_OF_MONTH.test(part)) return null
   const match = /^(?:(\*)|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/.exec(part)
   if (match === null) return `\`${part}\` is no expression of APScheduler`
   const [, star, first, last, step] = match
   if (star !== undefined) return Number(step ?? 1) > max - min ? `step ${step} is larger than the range` : null
-  const from = numberOf(field, first!)
-  const to = last === undefined ? from : numberOf(field, last)
+  return problemOfRange(field, part, first!, last ?? first!)
+}
+
+function problemOfRange(field: Field, part: string, first: string, last: string): string | null {
+  const [min, max] = LIMITS[field]
+  const from = numberOf(field, first)
+  const to = numberOf(field, last)
   if (from === null || to === null) return `\`${part}\` is no ${field.replaceAll('_', ' ')}`
   if (from > to) return `\`${first}\` comes after \`${last}\``
   return from < min || to > max ? `\`${part}\` is not from ${min} to ${max}` : null

@@ -5,7 +5,7 @@ import type { Node } from './parser.ts'
 
 /** Locks that other machines respect. */
 const SHARED =
-  /\bnx\s*=\s*True|\.setnx\(|(?:redis|redis_client|cache|conn|r|client|rdb)\w*\.lock\(|\bRedlock\b|\bpg_(?:try_)?advisory_(?:xact_)?lock\b|\bGET_LOCK\(|skip_locked\s*=\s*True|FOR UPDATE SKIP LOCKED|\bcache\.add\(|\bcache_lock\(|\bis_leader\b|_job_id\s*=/i
+  /\bnx\s*=\s*True|\.setnx\(|(?:redis|redis_client|cache|conn|r|client|rdb)\w*\.lock\(|\bRedlock\b|\bpg_(?:try_)?advisory_(?:xact_)?lock\b|\bGET_LOCK\(|skip_locked\s*=\s*True|FOR UPDATE SKIP LOCKED|\bcache\.add\(|\bcache_lock\(|\bis_leader\b|\b_job_id\s*=/i
 /** Locks of one machine. */
 const LOCAL =
   /\bfcntl\.(?:flock|lockf)\(|\bFileLock\(|\bportalocker\b|\bInterProcessLock\(|\.bind\(\s*\(\s*['"](?:127\.0\.0\.1|localhost|)['"]|\bmsvcrt\.locking\(/

@@ -43,7 +43,7 @@ function objectOf(module: PythonModule, call: PythonCall): SchedulerObject {
   const all = [...entries, ...configured.flatMap((other) => configurationOf(module, other))]
   const added = module.calls.filter(({ callee }) => isOn(callee, name, 'add_jobstore'))
   const stores = [...storesOf(module, all), ...added.map((other) => addedStore(module, other))]
-  const isOpen = call.hasSplat || call.positional.some((node) => evaluate(module, node).kind === 'unknown')
+  const isOpen = call.hasSplat || call.positional.some((node) => /^(?:unknown|call)$/.test(evaluate(module, node).kind))
   return {
     ...objectFrom(name, call.line, stores, all, isOpen),
     isSingle: isSingle(module, call, name),
@@ -128,7 +128,8 @@ function addedStore(module: PythonModule, call: PythonCall): Store {
   const url = evaluate(module, call.keywords.get('url'))
   const name = alias.kind === 'text' ? alias.text : 'default'
   const store = storeFrom(module, name, value, call.line)
-  if (value.kind === 'text') return { ...store, store: kindOf(value.text), isSqlite: isSqlite(url), line: call.line }
+  if (value.kind === 'text')
+    return { ...store, store: kindOf(value.text), isSqlite: isSqlite(module, url), line: call.line }
   return { ...store, line: call.line }
 }
 
@@ -137,14 +138,14 @@ function storeFrom(module: PythonModule, alias: string, value: Value, line: numb
   if (value.kind === 'dict') {
     const type = entryOf(value, 'type')?.value ?? entryOf(value, 'class')?.value
     const url = entryOf(value, 'url')
-    const at = url !== undefined && isSqlite(url.value) ? url.line : line
+    const at = url !== undefined && isSqlite(module, url.value) ? url.line : line
     return { alias, store: type?.kind === 'text' ? kindOf(type.text) : 'unknown', isSqlite: at === url?.line, line: at }
   }
   if (value.kind !== 'call') return { alias, store: 'unknown', isSqlite: false, line }
   const call = module.callsById.get(value.node.id)
   const url = call?.keywords.get('url') ?? call?.keywords.get('engine') ?? call?.positional[0]
   const store = kindOf(lastName(value.callee))
-  const isFile = store === 'persistent' && isSqlite(evaluate(module, url))
+  const isFile = store === 'persistent' && isSqlite(module, evaluate(module, url))
   return { alias, store, isSqlite: isFile, line: isFile ? value.line : line }
 }
 
@@ -153,7 +154,16 @@ function kindOf(type: string): JobStore {
   return /sqlalchemy|redis|mongo|rethinkdb|zookeeper|etcd|django/i.test(type) ? 'persistent' : 'unknown'
 }
 
-function isSqlite(value: Value): boolean {
+const SQLITE_TEXT = /^f?["']sqlite(?:\+\w+)?:(?!.*:memory:)/
+
+/** Also a text with holes, and the url of `create_engine`. */
+function isSqlite(module: PythonModule, value: Value): boolean {
+  if (value.kind === 'unknown') return SQLITE_TEXT.test(value.text)
+  if (value.kind === 'call') {
+    const url = module.callsById.get(value.node.id)?.positional[0]
+    const isEngine = /(?:^|\.)create_engine$/.test(value.callee)
+    return isEngine ? isSqlite(module, evaluate(module, url)) : SQLITE_TEXT.test(value.callee)
+  }
   return value.kind === 'text' && /^sqlite(?:\+\w+)?:/.test(value.text) && !/:memory:|^sqlite:\/\/$/.test(value.text)
 }
 

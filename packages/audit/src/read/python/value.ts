@@ -30,6 +30,18 @@ export function evaluate(module: PythonModule, node: Node | null | undefined, de
     case 'string':
     case 'concatenated_string':
       return textOf(node, line) ?? unknown
+    case 'list':
+    case 'tuple':
+      return { kind: 'list', items: elements(node).map(inner), line }
+    case 'dictionary':
+      return dictOf(module, node, line, depth)
+    default:
+      return constant(node, line) ?? compound(module, node, depth) ?? unknown
+  }
+}
+
+function constant(node: Node, line: number): Value | null {
+  switch (node.type) {
     case 'integer':
     case 'float':
       return { kind: 'number', number: Number(node.text.replaceAll('_', '')), line }
@@ -38,13 +50,8 @@ export function evaluate(module: PythonModule, node: Node | null | undefined, de
       return { kind: 'bool', isTrue: node.type === 'true', line }
     case 'none':
       return { kind: 'none', line }
-    case 'list':
-    case 'tuple':
-      return { kind: 'list', items: elements(node).map(inner), line }
-    case 'dictionary':
-      return dictOf(module, node, line, depth)
     default:
-      return compound(module, node, depth) ?? unknown
+      return null
   }
 }
 

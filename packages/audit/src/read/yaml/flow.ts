@@ -14,12 +14,9 @@ export function parseFlow(text: string, node: YamlNode): 'closed' | 'unclosed' {
     const word = token[1]!
     const top = stack.at(-1)!
     if (word === '[' || word === '{') {
+      if (stack.length > MAX_DEPTH) return 'closed'
       // The first bracket is the node itself.
-      const isFirst = stack.length === 1 && top === node && token.index === 0
-      if (!isFirst) {
-        if (stack.length > MAX_DEPTH) return 'closed'
-        stack.push(add(top, key, null))
-      } else stack.push(node)
+      stack.push(token.index === 0 ? node : add(top, key, null))
       key = null
     } else if (word === ']' || word === '}') {
       stack.pop()

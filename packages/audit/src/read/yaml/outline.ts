@@ -132,7 +132,8 @@ class Reading {
     else if (top.value === null && top.indent >= 0) this.#scalar(top, rest)
   }
 
-  #scalar(node: YamlNode, written: string): void {
+  /** Anchors and tags stand before the value. */
+  #withoutProperties(node: YamlNode, written: string): string {
     let rest = written
     for (let count = 0; count < 3; count++) {
       const property = /^(?:&([\w.-]{1,80})|!\S{0,200})(?:\s+|$)/.exec(rest)
@@ -140,6 +141,11 @@ class Reading {
       if (property[1] !== undefined) this.#anchors.set(property[1], node)
       rest = rest.slice(property[0].length)
     }
+    return rest
+  }
+
+  #scalar(node: YamlNode, written: string): void {
+    const rest = this.#withoutProperties(node, written)
     if (rest === '' || rest.startsWith('#')) return
     if (BLOCK_SCALAR.test(rest)) {
       node.value = this.#block(node.indent, rest.startsWith('>'))
@@ -158,11 +164,14 @@ class Reading {
     if (/^\{\{/.test(rest) && controlOf(rest).isWholeLine && /\b(?:include|toYaml|tpl|template)\b/.test(rest)) {
       node.isOpen = true
     }
-    const quote = rest[0]
-    if (quote === '"' || quote === "'") rest = this.#joinedUntil(rest, quote, (text) => closesQuote(text, quote))
-    const { text, isQuoted } = unquote(quote === '"' || quote === "'" ? rest : withoutComment(rest))
+    const { text, isQuoted } = unquote(/^["']/.test(rest) ? this.#quoted(rest) : withoutComment(rest))
     node.value = text
     node.isQuoted = isQuoted
+  }
+
+  #quoted(rest: string): string {
+    const quote = rest[0]!
+    return this.#joinedUntil(rest, quote, (text) => closesQuote(text, quote))
   }
 
   #flow(node: YamlNode, rest: string): void {
