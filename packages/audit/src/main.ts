@@ -1,6 +1,11 @@
 /** What `cronce-audit` starts. */
 import { EXIT, ownVersion, runCommand } from './command.ts'
 
+// A reader that closes the pipe, such as `head`, has all that it wants.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 try {
   process.exitCode = await runCommand(process.argv.slice(2), {
     folder: process.cwd(),

@@ -44,6 +44,7 @@ export interface Module {
 }
 
 export function parseModule(path: string, text: string): Module {
+  if (isTooDeep(text)) throw new Error('The file is nested too deeply to be parsed.')
   const source = text.startsWith('#!') ? `//${text.slice(2)}` : text
   const parsed = parseSync(path.replace(/\.(?:cjs|js|mjs)$/, '.jsx'), source, { sourceType: 'unambiguous' })
   const program = parsed.program as unknown as Node
@@ -59,6 +60,21 @@ export function parseModule(path: string, text: string): Module {
   const { exports, starExports } = collectExports(program)
   const starts = lineStarts(source)
   return { path, text, program, scopes, imports, exports, starExports, lineOf: (node) => lineAt(starts, node.start) }
+}
+
+/** The parser is native code and ends the process when its stack is used up: far below that, a file is not parsed. */
+const MAX_NESTING = 1500
+
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const char = text.charCodeAt(index)
+    // ( [ { and ) ] }
+    if (char === 40 || char === 91 || char === 123) depth++
+    else if (char === 41 || char === 93 || char === 125) depth = Math.max(0, depth - 1)
+    if (depth > MAX_NESTING) return true
+  }
+  return (text.match(/\belse\b/g)?.length ?? 0) > 3 * MAX_NESTING
 }
 
 function setParents(node: Node, scopes: Map<Node, Map<string, Declaration>>): void {

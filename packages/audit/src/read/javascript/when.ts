@@ -68,20 +68,19 @@ function inWords(text: string): When {
 }
 
 /** A single instant: `new Date(…)`, a parameter that is declared or named as a date. */
-function isDate(modules: Modules, module: Module, written: Node): boolean {
+function isDate(modules: Modules, module: Module, written: Node, depth = 4): boolean {
   const node = unwrap(written)
   if (node.type === 'NewExpression') return /^(?:Date|DateTime)$/.test(pathOf(node.callee!).at(-1)!)
-  if (isCall(node))
-    return /^(?:toDate|toJSDate)$/.test(pathOf(node.callee!).at(-1)!) || pathOf(node.callee!)[0] === 'DateTime'
+  if (isCall(node)) {
+    const path = pathOf(node.callee!)
+    return /^(?:toDate|toJSDate)$/.test(path.at(-1)!) || path[0] === 'DateTime'
+  }
   const value = evaluate(modules, module, node)
   if (value.kind === 'node') return value.node.type === 'NewExpression' && nameOf(value.node.callee) === 'Date'
   if (value.kind !== 'unknown') return false
-  if (node.type === 'Identifier') {
-    const declared = lookup(module, node.name as string, node)
-    const type = declared?.kind === 'parameter' ? declared.node.typeAnnotation?.typeAnnotation?.typeName : undefined
-    if (nameOf(type) === 'Date') return true
-    if (declared?.init != null && unwrap(declared.init) !== node) return isDate(modules, module, declared.init)
-  }
+  const declared = node.type === 'Identifier' ? lookup(module, node.name as string, node) : null
+  if (nameOf(declared?.node.typeAnnotation?.typeAnnotation?.typeName) === 'Date') return true
+  if (declared?.init != null) return depth > 0 && isDate(modules, module, declared.init, depth - 1)
   return /(?:date|^at$|deadline|timestamp)$/i.test(pathOf(node).at(-1) ?? '')
 }
 
