@@ -64,8 +64,7 @@ function timerFacts(path: string, settings: readonly Setting[]): readonly Fact[]
     const reason = ignoredReason(setting, isCalendar)
     return reason === null ? [] : [{ key: setting.key, place: { path, line: setting.line }, reason }]
   })
-  const ignoredLines = new Set(ignored.map(({ place }) => place.line))
-  const used = settings.filter(({ line, section }) => section === 'Timer' && !ignoredLines.has(line))
+  const used = settings.filter(({ section }) => section === 'Timer')
   const first = settings.find(({ key }) => /^On(?:Calendar|Boot|Active|Startup|UnitActive|UnitInactive)/.test(key))
   if (first === undefined && ignored.length === 0) return []
   const calendars = effectiveCalendars(path, used)

@@ -22,6 +22,9 @@ checkRule(APS006, {
     'an engine of its own': {
       'jobs.py': `${IMPORTS}engine = create_engine('sqlite:///app.db')\nstores = {'default': SQLAlchemyJobStore(engine=engine)} # <<\nscheduler = BackgroundScheduler(jobstores=stores)\n`,
     },
+    'a store for the scheduler of another module': {
+      'jobs.py': `${IMPORTS}from app import scheduler\nscheduler.add_jobstore(SQLAlchemyJobStore(url='sqlite:///a.db'), alias='a') # <<\n`,
+    },
     'settings of Flask': {
       'config.py': `${IMPORTS}class Config:\n    SCHEDULER_JOBSTORES = {"default": SQLAlchemyJobStore(url="sqlite:///flask.db")} # <<\n`,
     },

@@ -34,6 +34,11 @@ checkRule(K8S001, {
         "  schedule: '@hourly'\n  {{- with .Values.policy }}\n  concurrencyPolicy: {{ . }}\n  {{- end }}\n",
       ),
     },
+    'Allow under a condition': {
+      'a.yaml': cronJob(
+        "  schedule: '@hourly'\n  {{- if .Values.parallel }}\n  concurrencyPolicy: Allow\n  {{- end }}\n",
+      ),
+    },
     'a spec that a helper continues': {
       'a.yaml': cronJob(`  schedule: '@hourly'\n{{- include "common.cronjob" . | nindent 2 }}\n`),
     },

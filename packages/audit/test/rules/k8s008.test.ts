@@ -17,6 +17,9 @@ checkRule(K8S008, {
     'a version by capability': {
       'chart/templates/a.yaml': `{{- if .Capabilities.APIVersions.Has "batch/v1" }}\napiVersion: batch/v1\n{{- else }}\napiVersion: batch/v1beta1\n{{- end }}\nkind: CronJob\nspec:\n${SPEC}  jobTemplate: {}\n`,
     },
+    'an old version for old clusters': {
+      'chart/templates/a.yaml': `{{- if semverCompare "<1.21-0" .Capabilities.KubeVersion.Version }}\napiVersion: batch/v1beta1\n{{- else }}\napiVersion: batch/v1\n{{- end }}\nkind: CronJob\nspec:\n${SPEC}  jobTemplate: {}\n`,
+    },
     'a version of a helper': { 'chart/templates/a.yaml': cronJob(SPEC, '{{ include "cronjob.apiVersion" . }}') },
     'another kind of that version': {
       'a.yaml': 'apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nspec: {}\n---\n'.concat(cronJob(SPEC)),

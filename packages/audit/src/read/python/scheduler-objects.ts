@@ -24,10 +24,21 @@ const PREFIX = 'apscheduler.'
 
 export function schedulersOf(module: PythonModule): readonly SchedulerObject[] {
   const constructors = module.calls.filter((call) => isConstructor(module, call))
-  const objects = constructors.map((call) => objectOf(module, call))
+  const made = constructors.map((call) => objectOf(module, call))
+  const objects = [...made, ...givenObjects(module, made)]
   const settings = flaskSettings(module)
   if (settings === null) return objects
   return objects.length === 0 ? [settings] : objects.map((object) => merged(object, settings))
+}
+
+/** Schedulers of other modules to which this one adds a store. Who starts them is not known here. */
+function givenObjects(module: PythonModule, made: readonly SchedulerObject[]): readonly SchedulerObject[] {
+  if (!/\bapscheduler\b/.test(module.text)) return []
+  return module.calls.flatMap((call) => {
+    const name = /(?:^|\.)(\w+)\.add_jobstore$/.exec(call.callee)?.[1]
+    if (name === undefined || made.some((object) => object.name === name)) return []
+    return [{ ...objectFrom(name, call.line, [addedStore(module, call)], [], true), isSingle: true }]
+  })
 }
 
 function isConstructor(module: PythonModule, call: PythonCall): boolean {
