@@ -31,7 +31,10 @@ export const audit: Command = {
   ],
   about:
     'It reads files and runs nothing of them. Exit code 10 for findings, 2 for wrong usage. It needs the package @cronce/audit.\nAll rules: https://github.com/cronce/cronce/blob/main/docs/audit.md',
-  flags: FLAGS,
+  flags: {
+    ...FLAGS,
+    json: { type: 'boolean', help: 'Print one JSON object, {"version": 1, …}, as --format json does' },
+  },
   run: runAudit,
 }
 
@@ -56,5 +59,5 @@ function argvOf(args: Args): string[] {
     if (!args.has(name)) return []
     return type === 'boolean' ? [`--${name}`] : [`--${name}=${args.text(name)!}`]
   })
-  return [...flags, '--', ...args.positionals]
+  return [...flags, ...(args.has('json') ? ['--format=json'] : []), '--', ...args.positionals]
 }
