@@ -1,4 +1,4 @@
-import type { YamlNode } from './outline.ts'
+import type { YamlNode } from './node.ts'
 
 const MAX_DEPTH = 50
 const TOKEN =

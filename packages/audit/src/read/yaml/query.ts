@@ -1,4 +1,4 @@
-import type { YamlDocument, YamlNode } from './outline.ts'
+import type { YamlDocument, YamlNode } from './node.ts'
 
 const MAX_MERGES = 5
 
