@@ -24,6 +24,7 @@ const LIMITS: Readonly<Record<string, Omit<Weight, 'name'>>> = {
   '@cronce/checker': { files: 20, bytes: 400_000, modules: 5, cpu: 4 },
   '@cronce/conformance': { files: 20, bytes: 300_000, modules: 40, cpu: 5 },
   '@cronce/server': { files: 20, bytes: 300_000, modules: 80, cpu: 8 },
+  '@cronce/audit': { files: 20, bytes: 1_500_000, modules: 40, cpu: 8 },
   '@cronce/cli': { files: 150, bytes: 700_000, modules: 40, cpu: 5 },
 }
 

@@ -2,8 +2,8 @@ import type { FileTree } from '../discover/tree.ts'
 import type { Fact } from '../facts/fact.ts'
 import type { Unit } from '../facts/unit.ts'
 import { commandWords } from './words.ts'
-import type { YamlDocument, YamlNode } from './yaml/node.ts'
-import { outline } from './yaml/outline.ts'
+import type { YamlNode } from './yaml/node.ts'
+import { outline, type YamlDocument } from './yaml/outline.ts'
 import { at, child, children, hasHole, isOpen, literal, nodes, words } from './yaml/query.ts'
 
 const WORKLOADS = new Set(['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Rollout'])

@@ -5,8 +5,8 @@ import { NO_GUARD, PLATFORM_ZONE, type Schedule, type When, type Zone } from '..
 import { workloadFacts } from './kubernetes-workload.ts'
 import type { Reader } from './reader.ts'
 import { commandWords } from './words.ts'
-import type { YamlDocument, YamlNode } from './yaml/node.ts'
-import { outline } from './yaml/outline.ts'
+import type { YamlNode } from './yaml/node.ts'
+import { outline, type YamlDocument } from './yaml/outline.ts'
 import { at, child, children, hasHole, isOpen, literal, nodes, words } from './yaml/query.ts'
 
 export const MANIFEST = /\.(?:ya?ml|tpl)(?:\.(?:j2|tmpl|tpl|template|dist|example))?$/

@@ -1,8 +1,8 @@
 import type { Fact } from '../facts/fact.ts'
 import { NO_GUARD, PLATFORM_ZONE, type Schedule } from '../facts/schedule.ts'
 import type { Reader } from './reader.ts'
-import type { YamlDocument, YamlNode } from './yaml/node.ts'
-import { outline } from './yaml/outline.ts'
+import type { YamlNode } from './yaml/node.ts'
+import { outline, type YamlDocument } from './yaml/outline.ts'
 import { child, children, hasHole, literal } from './yaml/query.ts'
 
 /** Workflows of GitHub Actions, and of the services that run the same format. */

@@ -10,6 +10,7 @@ checkRule(TMR002, {
     'an hour': { 'a.js': 'setInterval(rotate, 3600000) // <<\n' },
   },
   good: {
+    'an interval that only keeps the process alive': { 'a.js': 'setInterval(() => {}, 86400000)\n' },
     'ten minutes': { 'a.js': 'setInterval(rotate, 600000)\n' },
     'a timeout': { 'a.js': 'setInterval(() => tick(), 1000)\nsetTimeout(rotate, 7200000)\n' },
     unknown: { 'a.js': 'setInterval(rotate, config.period)\n' },

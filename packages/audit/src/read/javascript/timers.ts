@@ -1,13 +1,16 @@
 import type { Repeatable, Timer } from '../../facts/timer.ts'
 import {
+  bodyOf,
   enclosingFunction,
   findAll,
   isCall,
+  isFunction,
   keyOf,
   type Node,
   nameOf,
   pathOf,
   propertyOf,
+  statementsOf,
   unwrap,
   wordsOf,
 } from './ast.ts'
@@ -23,7 +26,8 @@ export function timersIn(modules: Modules, module: Module): Timer[] {
   return findAll(module.program, isCall).flatMap((node) => {
     const call = timerName(module, node)
     const callback = node.arguments?.[0]
-    if (call === null || callback === undefined) return []
+    // An empty function only keeps the process alive.
+    if (call === null || callback === undefined || isEmpty(callback)) return []
     const refs = functionsOf(modules, module, callback)
     const delay = node.arguments?.[1]
     return [
@@ -38,6 +42,11 @@ export function timersIn(modules: Modules, module: Module): Timer[] {
       },
     ]
   })
+}
+
+function isEmpty(callback: Node): boolean {
+  const body = isFunction(callback) ? bodyOf(callback) : null
+  return body?.type === 'BlockStatement' && statementsOf(body).length === 0
 }
 
 function timerName(module: Module, node: Node): Timer['call'] | null {

@@ -17,8 +17,3 @@ export interface YamlNode {
   alias: string | null
   readonly children: YamlNode[]
 }
-
-export interface YamlDocument {
-  readonly root: YamlNode
-  readonly anchors: ReadonlyMap<string, YamlNode>
-}

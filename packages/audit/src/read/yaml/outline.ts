@@ -1,6 +1,11 @@
 import { parseFlow } from './flow.ts'
-import type { YamlDocument, YamlNode } from './node.ts'
+import type { YamlNode } from './node.ts'
 import { controlOf, joinActions, outputColumn } from './template.ts'
+
+export interface YamlDocument {
+  readonly root: YamlNode
+  readonly anchors: ReadonlyMap<string, YamlNode>
+}
 
 const BLOCK_SCALAR = /^[|>][-+\d]*\s*(?:#.*)?$/
 /** Larger files are data. */

@@ -1,4 +1,5 @@
-import type { YamlDocument, YamlNode } from './node.ts'
+import type { YamlNode } from './node.ts'
+import type { YamlDocument } from './outline.ts'
 
 const MAX_MERGES = 5
 
