@@ -3,7 +3,7 @@
  * esbuild bundles the code, because a program that loads one file per source spends most of its start on finding files.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type BuildOptions, type Plugin as BundlerPlugin, build } from 'esbuild'
@@ -12,6 +12,8 @@ import { userInterface } from './build-ui.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
+/** Published as a file, because its package compiles native code when it is installed. */
+const GRAMMAR = 'tree-sitter-python/tree-sitter-python.wasm'
 /** Loaded first by every entry that needs Node.js, so that an older version fails with this message and no other. */
 const NODE_CHECK = 'check-node'
 /** Runs in browsers, too. */
@@ -99,6 +101,8 @@ async function buildPackage(folder: string): Promise<void> {
       checkNodeFirst(join(folder, 'dist', `${entry}.js`))
   }
   await bundleTypes(folder, entries)
+  if (basename(folder) === 'audit')
+    copyFileSync(join(ROOT, 'node_modules', GRAMMAR), join(folder, 'dist', basename(GRAMMAR)))
 }
 
 /** The entries that package.json exports: `./dist/NAME.js` is built from `src/NAME.ts`. */

@@ -75,6 +75,7 @@ const ONLY_EXPORTS: Rule = {
 }
 
 const LIBRARY = 'packages/cronce/src'
+const AUDIT = 'packages/audit/src'
 
 export const ROOMS: readonly Room[] = [
   {
@@ -621,6 +622,62 @@ export const ROOMS: readonly Room[] = [
     never: null,
   },
   {
+    name: 'audit/facts',
+    holds: 'what a file can say about schedules: nouns',
+    path: `${AUDIT}/facts/`,
+    doors: [],
+    packages: [],
+    never: PURE,
+  },
+  {
+    name: 'audit/discover',
+    holds: 'the files of the target',
+    path: `${AUDIT}/discover/`,
+    doors: [],
+    packages: [NODE],
+    never: null,
+  },
+  {
+    name: 'audit/cron',
+    holds: 'expressions in the dialects of other schedulers, judged by the engine of the library',
+    path: `${AUDIT}/cron/`,
+    doors: ['audit/facts'],
+    packages: ['cronce/cron'],
+    never: null,
+  },
+  {
+    name: 'audit/read',
+    holds: 'one reader per language or format; it states facts and judges nothing',
+    path: `${AUDIT}/read/`,
+    doors: ['audit/facts', 'audit/discover'],
+    packages: [NODE, 'oxc-parser', 'web-tree-sitter'],
+    never: null,
+  },
+  {
+    name: 'audit/join',
+    holds: 'facts of different files put together: units, imports, guards',
+    path: `${AUDIT}/join/`,
+    doors: ['audit/facts', 'audit/discover', 'audit/read'],
+    packages: [],
+    never: null,
+  },
+  {
+    name: 'audit/rules',
+    holds: 'one rule per file: a pure function of the facts',
+    path: `${AUDIT}/rules/`,
+    doors: ['audit/facts', 'audit/join', 'audit/cron'],
+    packages: [],
+    never: null,
+  },
+  {
+    name: 'audit',
+    holds: 'the stages of an audit one after the other, its reports, the command `cronce-audit`',
+    path: `${AUDIT}/`,
+    doors: ['audit/facts', 'audit/discover', 'audit/cron', 'audit/read', 'audit/join', 'audit/rules'],
+    packages: [NODE],
+    never: null,
+  },
+  {
     name: 'cli/load-module',
     holds: "the user's own files, which only the running program knows by name",
     path: 'packages/cli/src/load-module.ts',
@@ -634,7 +691,7 @@ export const ROOMS: readonly Room[] = [
     path: 'packages/cli/src/',
     doors: ['cli/load-module'],
     packages: [
-      ...[NODE, 'cronce', 'cronce/*', '@cronce/checker', '@cronce/dashboard', '@cronce/server'],
+      ...[NODE, 'cronce', 'cronce/*', '@cronce/audit', '@cronce/checker', '@cronce/dashboard', '@cronce/server'],
       ...['cronstrue', 'yaml'],
     ],
     never: null,

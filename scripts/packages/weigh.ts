@@ -25,6 +25,7 @@ const LIMITS: Readonly<Record<string, Omit<Weight, 'name'>>> = {
   '@cronce/conformance': { files: 20, bytes: 300_000, modules: 40, cpu: 5 },
   '@cronce/server': { files: 20, bytes: 300_000, modules: 80, cpu: 8 },
   '@cronce/dashboard': { files: 20, bytes: 300_000, modules: 90, cpu: 9 },
+  '@cronce/audit': { files: 20, bytes: 1_500_000, modules: 40, cpu: 8 },
   '@cronce/cli': { files: 150, bytes: 700_000, modules: 40, cpu: 5 },
 }
 

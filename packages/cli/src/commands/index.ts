@@ -216,6 +216,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./explain.ts')).explain,
   },
   {
+    name: 'audit',
+    group: 'offline',
+    summary: 'Find cron jobs in your code that can run twice, overlap, get lost or run at the wrong time',
+    load: async () => (await import('./audit.ts')).audit,
+  },
+  {
     name: 'import',
     group: 'offline',
     summary: 'Convert a crontab or Kubernetes CronJobs into jobs; make node-cron tasks run once',

@@ -1,0 +1,48 @@
+/** `CronExpression` of @nestjs/schedule. */
+export const NEST_EXPRESSIONS: Readonly<Record<string, string>> = {
+  EVERY_SECOND: '* * * * * *',
+  EVERY_5_SECONDS: '*/5 * * * * *',
+  EVERY_10_SECONDS: '*/10 * * * * *',
+  EVERY_30_SECONDS: '*/30 * * * * *',
+  EVERY_MINUTE: '*/1 * * * *',
+  EVERY_5_MINUTES: '0 */5 * * * *',
+  EVERY_10_MINUTES: '0 */10 * * * *',
+  EVERY_30_MINUTES: '0 */30 * * * *',
+  EVERY_HOUR: '0 0-23/1 * * *',
+  EVERY_2_HOURS: '0 0-23/2 * * *',
+  EVERY_3_HOURS: '0 0-23/3 * * *',
+  EVERY_4_HOURS: '0 0-23/4 * * *',
+  EVERY_5_HOURS: '0 0-23/5 * * *',
+  EVERY_6_HOURS: '0 0-23/6 * * *',
+  EVERY_7_HOURS: '0 0-23/7 * * *',
+  EVERY_8_HOURS: '0 0-23/8 * * *',
+  EVERY_9_HOURS: '0 0-23/9 * * *',
+  EVERY_10_HOURS: '0 0-23/10 * * *',
+  EVERY_11_HOURS: '0 0-23/11 * * *',
+  EVERY_12_HOURS: '0 0-23/12 * * *',
+  EVERY_DAY_AT_NOON: '0 12 * * *',
+  EVERY_DAY_AT_MIDNIGHT: '0 0 * * *',
+  EVERY_WEEK: '0 0 * * 0',
+  EVERY_WEEKDAY: '0 0 * * 1-5',
+  EVERY_WEEKEND: '0 0 * * 6,0',
+  EVERY_1ST_DAY_OF_MONTH_AT_MIDNIGHT: '0 0 1 * *',
+  EVERY_1ST_DAY_OF_MONTH_AT_NOON: '0 12 1 * *',
+  EVERY_2ND_HOUR: '0 */2 * * *',
+  EVERY_2ND_HOUR_FROM_1AM_THROUGH_11PM: '0 1-23/2 * * *',
+  EVERY_2ND_MONTH: '0 0 1 */2 *',
+  EVERY_QUARTER: '0 0 1 */3 *',
+  EVERY_6_MONTHS: '0 0 1 */6 *',
+  EVERY_YEAR: '0 0 1 1 *',
+  EVERY_30_MINUTES_BETWEEN_9AM_AND_5PM: '0 */30 9-17 * * *',
+  EVERY_30_MINUTES_BETWEEN_9AM_AND_6PM: '0 */30 9-18 * * *',
+  EVERY_30_MINUTES_BETWEEN_10AM_AND_7PM: '0 */30 10-19 * * *',
+  ...Object.fromEntries(
+    Array.from({ length: 24 }, (_, hour) => {
+      const name = `${hour % 12 === 0 ? 12 : hour % 12}${hour < 12 ? 'AM' : 'PM'}`
+      return [
+        [`EVERY_DAY_AT_${name}`, `0 ${hour} * * *`],
+        [`MONDAY_TO_FRIDAY_AT_${name}`, `0 0 ${hour} * * 1-5`],
+      ] as const
+    }).flat(),
+  ),
+}

@@ -1,0 +1,6 @@
+import { FILE_READERS } from './file-readers.ts'
+import { javascriptReader } from './javascript/javascript.ts'
+import { procfileReader } from './procfile.ts'
+import type { Reader } from './reader.ts'
+
+export const READERS: readonly Reader[] = [javascriptReader, procfileReader, ...FILE_READERS]

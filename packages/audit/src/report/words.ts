@@ -1,0 +1,77 @@
+import { judge } from '../cron/judge.ts'
+import type { Guard, When, Zone } from '../facts/schedule.ts'
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** When a schedule fires, in words as far as they are short. */
+export function whenWords(when: When): string {
+  switch (when.kind) {
+    case 'cron':
+      return cronWords(when.expression, judge(when.expression, when.dialect).fields)
+    case 'every':
+      return `every ${durationWords(when.ms)}`
+    case 'calendar':
+      return when.text
+    case 'once':
+      return 'once'
+    case 'invalid':
+      return `invalid: ${when.text}`
+    case 'unknown':
+      return when.text === ''
+        ? 'could not be evaluated'
+        : `could not be evaluated: ${when.text.split('\n')[0]!.slice(0, 40)}`
+  }
+}
+
+function cronWords(expression: string, fields: readonly string[]): string {
+  const [second, minute, hour, ...days] = fields
+  if (days.length === 0 || days.some((field) => field !== '*')) return expression
+  const words = timeWords(second!, minute!, hour!)
+  return words === null ? expression : `${words} (${expression})`
+}
+
+/** Times within a day, each as a pattern of second, minute and hour. */
+const TIMES: readonly (readonly [RegExp, (match: readonly string[]) => string])[] = [
+  [/^\d+ (\d+) (\d+)$/, ([, minute, hour]) => `daily at ${hour!.padStart(2, '0')}:${minute!.padStart(2, '0')}`],
+  [/^0 \* \*$/, () => 'every minute'],
+  [/^\d+ \*\/(\d+) \*$/, ([, step]) => `every ${step} min`],
+  [/^\d+ \d+ \*$/, () => 'hourly'],
+  [/^\*\/(\d+) \* \*$/, ([, step]) => `every ${step} s`],
+  [/^\d+ \d+ \*\/(\d+)$/, ([, step]) => `every ${step} h`],
+]
+
+function timeWords(second: string, minute: string, hour: string): string | null {
+  for (const [pattern, words] of TIMES) {
+    const match = pattern.exec(`${second} ${minute} ${hour}`)
+    if (match !== null) return words(match)
+  }
+  return null
+}
+
+function durationWords(ms: number): string {
+  if (ms >= 3_600_000) return `${Math.round(ms / 360_000) / 10} h`
+  if (ms >= 60_000) return `${Math.round(ms / 6000) / 10} min`
+  return `${ms / 1000} s`
+}
+
+export function zoneWords(zone: Zone): string {
+  if (zone.kind === 'stated') return zone.name
+  return { computed: 'zone from configuration', platform: 'UTC', none: 'zone of the host' }[zone.kind]
+}
+
+export function guardWords(guard: Guard): string {
+  switch (guard.kind) {
+    case 'none':
+      return 'no guard'
+    case 'unresolved':
+      return `guard could not be evaluated: ${guard.text}`
+    case 'ineffective':
+      return `guard without effect: ${guard.text}`
+    case 'designated':
+      return `one designated runner: ${guard.text}`
+    case 'shared':
+      return `guarded: ${guard.text}`
+  }
+}
