@@ -11,6 +11,7 @@ export type { Lock, LockOptions, Locks, Tried } from './app/lock.ts'
 export type { Logger } from './app/logger.ts'
 export type { Once, OnceOptions } from './app/once.ts'
 export type { CronceOptions } from './app/options.ts'
+export type { Activity, ActivityFilter, ActivityListOptions, AddActivity } from './client/activity.ts'
 export type { BackfillAnswer, BackfillOptions } from './client/backfill.ts'
 export type { Client } from './client/client.ts'
 export type { Completion } from './client/complete-run.ts'
@@ -24,7 +25,7 @@ export type { Page, PageOptions } from './client/pages.ts'
 export type { Authored, FireRef } from './client/read-command.ts'
 export type { RunFilter, RunListOptions, Runs, TokenRef } from './client/runs.ts'
 export type * from './client/schedule-options.ts'
-export type { PauseOptions, ScheduleFilter, ScheduleListOptions, Schedules } from './client/schedules.ts'
+export type { PauseOptions, ScheduleFilter, ScheduleListOptions, Schedules, WriteOptions } from './client/schedules.ts'
 export type { StandardSchema } from './client/standard-schema.ts'
 export type { StepResolution, Steps } from './client/steps.ts'
 export type { StoreStatus, StoreView } from './client/store-status.ts'
@@ -34,6 +35,14 @@ export type { Triggered, TriggerNowOptions } from './client/trigger-schedule.ts'
 export type * from './client/views.ts'
 export type { WrittenSchedule } from './client/write-schedule.ts'
 export * from './cron.ts'
+export {
+  ACTIONS,
+  type Action,
+  type ActivityRecord,
+  type ActivitySubject,
+  ORIGINS,
+  type Origin,
+} from './model/activity.ts'
 export type { CronceEvent, EventOf, EventType } from './model/event.ts'
 export type { Json, Jsonified, ReturnsJson } from './model/json.ts'
 export { OUTCOMES, type Outcome, REASONS, type Reason, START_CAUSES, type StartCause } from './model/outcome.ts'

@@ -89,6 +89,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./deployments.ts')).deployments,
   },
   {
+    name: 'activity',
+    group: 'see',
+    summary: 'Who did what: the operator log',
+    load: async () => (await import('./activity.ts')).activity,
+  },
+  {
     name: 'run',
     group: 'steer',
     summary: 'Run a schedule now, besides its instants',

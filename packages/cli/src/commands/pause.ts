@@ -1,6 +1,6 @@
 import type { PauseOptions, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
-import { authorOf } from '../confirm.ts'
+import { operatorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { countInstants } from '../schedule-times.ts'
@@ -57,7 +57,7 @@ function runPause(args: Args, io: Io): Promise<number> {
       throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
     }
     const end = until === undefined ? 'until it is resumed' : `until ${formatInstant(until, tz)}`
-    const options: PauseOptions = { ...authorOf(args, io), until, missed }
+    const options: PauseOptions = { ...operatorOf(args, io), until, missed }
     return steerMany(
       which,
       {

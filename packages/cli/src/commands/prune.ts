@@ -1,6 +1,6 @@
 import type { Client } from 'cronce'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { authorOf, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
@@ -21,7 +21,7 @@ export const prune: Command = {
     'Instances do it by themselves, a few at a time. It is for stores that no instance has looked at for long, and for impatience.',
     'How long records are kept is the retention of each schedule; no record goes while it keeps a fire from being run twice.',
   ].join('\n'),
-  flags: steerFlags(null),
+  flags: steerFlags(LOG),
   run: runPrune,
 }
 
@@ -43,7 +43,7 @@ function runPrune(args: Args, io: Io): Promise<number> {
       json: { fires: expired },
     }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const deleted = await deleteAll(client, signal, line, io)
+    const deleted = await deleteAll(client, signal, line, args, io)
     if (args.has('json')) printJson({ deleted, ...authorOf(args, io) }, io)
     else
       say(
@@ -72,12 +72,15 @@ async function countExpired(client: Client, signal: AbortSignal, line: ProgressL
   return expired
 }
 
-async function deleteAll(client: Client, signal: AbortSignal, line: ProgressLine, io: Io): Promise<number> {
+async function deleteAll(client: Client, signal: AbortSignal, line: ProgressLine, args: Args, io: Io): Promise<number> {
   let total = 0
+  // The operator log has one line, however many steps it takes.
+  let by: ReturnType<typeof operatorOf> | undefined = operatorOf(args, io)
   try {
     for (;;) {
       signal.throwIfAborted()
-      const { deleted } = await client.fires.prune({ limit: STEP })
+      const { deleted } = await client.fires.prune({ limit: STEP, ...by })
+      by = undefined
       total += deleted
       if (deleted === 0) return total
       line.show(`${counted(total, 'fire')} deleted`)

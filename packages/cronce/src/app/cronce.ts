@@ -180,7 +180,10 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
   return { resolved, around, logger, events, emit, meters: [], lazy, jobs: new Map(), middleware: [] }
 }
 
-function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Client<Tx> {
+function clientOf<Tx>(
+  { resolved, lazy, around, emit, jobs, logger }: AppCore<Tx>,
+  lifecycle: AppLifecycle<Tx>,
+): Client<Tx> {
   return createClient<Tx>({
     store: lazy.store,
     context: () => ({
@@ -191,6 +194,7 @@ function clientOf<Tx>({ lazy, around, emit, jobs, logger }: AppCore<Tx>, lifecyc
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
+    keepActivityMs: resolved.keepActivityMs,
     jobNames: () => [...jobs.keys()],
     warn: (message) => logger.warn(message),
     inputSchemaOf: (job) => findJob(jobs, job)?.schema,

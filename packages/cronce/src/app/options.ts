@@ -51,6 +51,8 @@ export interface CronceOptions<Tx = unknown> {
   readonly keepAlive?: boolean | undefined
   /** Where failures, dangers, the start and the stop are reported, `false` for nowhere. @default stderr */
   readonly logger?: Logger | false | undefined
+  /** How long lines of the operator log are kept, a day to ten years: those of actions in this process. @default '365d' */
+  readonly keepActivity?: Duration | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
 }
@@ -69,6 +71,7 @@ export interface ResolvedOptions {
   readonly signals: boolean
   readonly keepAlive: boolean
   readonly logger: Logger
+  readonly keepActivityMs: number
   readonly adopt: boolean
   /** What is valid and probably not meant, in sentences. */
   readonly warnings: readonly string[]
@@ -89,10 +92,12 @@ const NAMES = [
   'signals',
   'keepAlive',
   'logger',
+  'keepActivity',
   'adopt',
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
+const YEAR_MS = 365 * DAY_MS
 const SILENT: Logger = { error: () => {}, warn: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
@@ -111,9 +116,14 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     signals: readBoolean('signals', given.signals ?? true),
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),
+    keepActivityMs: readKeep(given.keepActivity),
     adopt: readBoolean('adopt', given.adopt ?? false),
     warnings: appSuspicions(given),
   })
+}
+
+function readKeep(keep: unknown = YEAR_MS): number {
+  return readDuration('keepActivity', keep, { min: DAY_MS, max: 10 * YEAR_MS })
 }
 
 function readLogger(logger: unknown): Logger {

@@ -1,3 +1,4 @@
+import { type Activity, makeActivity } from './activity.ts'
 import { type Deployments, makeDeployments } from './deployments.ts'
 import { type FeedEntry, type FeedOptions, feed } from './feed.ts'
 import { type Fires, makeFires } from './fires.ts'
@@ -19,6 +20,7 @@ export interface Client<Tx = unknown, Inputs = AnyInputs> {
   readonly instances: Instances
   readonly deployments: Deployments
   readonly tenants: Tenants
+  readonly activity: Activity
   readonly store: StoreStatus
   /** What happens in the fleet, from now on or from an instant on, until the signal is aborted: see `FeedEntry`. */
   feed(options?: FeedOptions): AsyncIterable<FeedEntry>
@@ -33,6 +35,7 @@ export function createClient<Tx>(parts: ClientParts<Tx>): Client<Tx> {
     instances: makeInstances(parts),
     deployments: makeDeployments(parts),
     tenants: makeTenants(parts),
+    activity: makeActivity(parts),
     store: makeStoreStatus(parts),
     feed: (options) => feed(parts, options),
   }

@@ -109,6 +109,11 @@ export function logEnd({ ends, journal }: Space, key: string): void {
   ends.dropped += ENDS_KEPT
 }
 
+/** The line, if there is one. */
+export function addActivity(space: Space, line: ActivityRecord | undefined): void {
+  if (line !== undefined) setActivity(space, line.id, line)
+}
+
 export function setActivity(space: Space, id: string, line: ActivityRecord | undefined): void {
   const old = put(space.data.activity, id, line)
   space.journal.undo?.push(() => setActivity(space, id, old))

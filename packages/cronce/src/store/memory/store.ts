@@ -7,7 +7,7 @@ import { settle } from './hold.ts'
 import { beat, listInstances, mark } from './instances.ts'
 import { countFires, listActivity, listEnds, listLatest, listRecords, listSchedules, listSteps } from './list.ts'
 import { prune, pruneSchedule } from './prune.ts'
-import { liveRun, type Space, setActivity, setApp } from './space.ts'
+import { addActivity, liveRun, type Space, setApp } from './space.ts'
 import { annotate, step } from './steps.ts'
 import {
   applyWithin,
@@ -67,7 +67,7 @@ class MemoryStore implements Store<MemoryTransaction> {
       return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, app, wake })
     }
     const now = core.now()
-    if (activity !== undefined) setActivity(own, activity.id, activity)
+    addActivity(own, activity)
     const results = applyChanges(own, now, changes, { claimant, app })
     if (results.some(({ kind }) => kind === 'applied')) this.#countWrite(own)
     if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
@@ -87,7 +87,7 @@ class MemoryStore implements Store<MemoryTransaction> {
   readonly mark: Store['mark'] = async (given) => {
     const isMarked = mark(this.#space(), this.#core.now(), given)
     if (!isMarked || given.kind !== 'drain') return isMarked
-    if (given.activity !== undefined) setActivity(this.#space(), given.activity.id, given.activity)
+    addActivity(this.#space(), given.activity)
     this.#wake()
     return isMarked
   }
@@ -114,7 +114,7 @@ class MemoryStore implements Store<MemoryTransaction> {
   readonly saveApp: Store['saveApp'] = async (app, activity) => {
     const isNext = (this.#space().data.apps.get(app.name)?.version ?? 0) === app.version - 1
     if (isNext) setApp(this.#space(), app)
-    if (isNext && activity !== undefined) setActivity(this.#space(), activity.id, activity)
+    if (isNext) addActivity(this.#space(), activity)
     return isNext
   }
 
