@@ -1,7 +1,7 @@
 import type { Json } from './json.ts'
 import type { Instant } from './schedule.ts'
 
-/** What a person, or a program for a person, did. */
+/** All actions: what a person, or a program for a person, did. */
 export const ACTIONS = [
   'create',
   'put',
@@ -22,10 +22,12 @@ export const ACTIONS = [
   'mute',
   'unmute',
 ] as const
+/** The name of an action in the operator log. */
 export type Action = (typeof ACTIONS)[number]
 
-/** Where an action came from. */
+/** All origins. */
 export const ORIGINS = ['code', 'cli', 'api', 'dashboard'] as const
+/** Where an action came from: code, the command line, the HTTP API, the dashboard. */
 export type Origin = (typeof ORIGINS)[number]
 
 /** What an action was about. */

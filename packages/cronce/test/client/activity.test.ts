@@ -43,12 +43,13 @@ test('every action on a schedule is logged once, with its time, author, note, or
   await client.schedules.remove('acme', { ...BY, force: true })
 
   const found = await lines(bench)
+  const triggerOf = (index: number) => found[index]!.changed['trigger']
   assert.deepEqual(
     found.map(({ action, changed }) => [action, changed]),
     [
-      ['create', { created: true, job: 'billing', trigger: found[0]!.changed.trigger }],
-      ['put', { trigger: found[1]!.changed.trigger, input: 'changed' }],
-      ['replace', { trigger: found[2]!.changed.trigger }],
+      ['create', { created: true, job: 'billing', trigger: triggerOf(0) }],
+      ['put', { trigger: triggerOf(1), input: 'changed' }],
+      ['replace', { trigger: triggerOf(2) }],
       ['pause', { until: NOON + DAY, missed: 'skip' }],
       ['resume', { missed: 'skip' }],
       ['skip', { dueAt: NOON + 20 * MINUTE }],
