@@ -182,8 +182,8 @@ test('an action in a transaction is logged with it or not at all', async () => {
 test('a long resume is one line, although it takes several changes', async () => {
   const bench = await openClient()
   const { client, clock } = bench
-  await client.schedules.create('acme', { job: 'billing', cron: '* * * * *', overlap: 'queue-all' })
-  await client.schedules.pause('acme', { missed: 'all' })
+  await client.schedules.create('acme', { job: 'billing', every: '1s', start: NOON + 1 })
+  await client.schedules.pause('acme', { missed: 'latest' })
   clock.now += DAY
   await client.schedules.resume('acme', BY)
   assert.deepEqual(await told(bench), ['pause acme', 'resume acme'])

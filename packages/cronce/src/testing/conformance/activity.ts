@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ActivityRecord } from '../../model/activity.ts'
 import type { Store } from '../../store/store.ts'
-import { applyOne, create, join, type Rule } from './bench.ts'
-import { app, change, creation, DAY_MS, endedLine, NOON, removal, schedule, withFires } from './samples.ts'
+import { applyOne, create, join, type Rule, running } from './bench.ts'
+import { app, change, creation, DAY_MS, endedLine, NOON, removal, schedule, settlement, withFires } from './samples.ts'
 
 const YEAR_MS = 365 * DAY_MS
 const LATER = Date.UTC(2100, 0)
@@ -66,6 +66,14 @@ export function activityRules(rule: Rule): void {
       ['applied', 'conflict', 'applied'],
     )
     assert.deepEqual(await listed(store), ['written', 'other'])
+  })
+
+  rule('the end of a run may carry a line, whatever way the store writes it', async ({ store }) => {
+    await join(store, 'i')
+    const { state, run } = await running(store, 's', { instance: 'i' })
+    const ended = { ...settlement(state, run), activity: line('ended') }
+    assert.equal((await applyOne(store, ended)).kind, 'applied')
+    assert.deepEqual(await listed(store), ['ended'])
   })
 
   rule('removing a schedule is logged, and its lines stay', async ({ store }) => {
