@@ -45,6 +45,7 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'shellWord', users: ['cli'], why: 'names in the commands that messages of the library and of the CLI print' },
   { name: 'isExclusive', users: ['cli', 'server'], why: 'tells locks, terms and keys from jobs' },
   { name: 'isRunByCaller', users: ['cli'], why: 'tells what no instance has to run from jobs' },
+  { name: 'DETECT_JOB', users: ['cli'], why: 'finds the executions that app.detect has on record' },
   { name: 'LEADER_JOB', users: ['cli'], why: 'a term is never stuck' },
   { name: 'SLOT_JOB', users: ['cli'], why: 'tells the tasks of node-cron from jobs' },
   { name: 'SLOT_PREFIX', users: ['cli'], why: 'finds the schedule of a task of node-cron by the name of the task' },

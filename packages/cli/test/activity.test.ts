@@ -91,4 +91,15 @@ describe('activity', () => {
       [['adopt', 'moved', { epoch: 2 }]],
     )
   })
+
+  test('duplicates lists what app.detect has found', async () => {
+    assert.match((await bench.say('duplicates')).stderr, /No duplicates/)
+    for (let times = 0; times < 3; times++) await app.detect('legacy', { window: '1h' }, () => {})
+    const { stdout } = await bench.say('duplicates', 'legacy', '--since', 'now-1h', '--json')
+    const { items: found } = JSON.parse(stdout)
+    assert.equal(found.length, 2)
+    assert.deepEqual([found[0].name, found[0].pid, found[0].refused], ['legacy', process.pid, false])
+    assert.match((await bench.say('duplicates')).stdout, /TIME +NAME +HOST +PID +FIRST +REFUSED/)
+    assert.doesNotMatch((await bench.say('list')).stdout, /cronce:detect/)
+  })
 })

@@ -1,6 +1,7 @@
 /** The published entry `cronce`. Stores and the test kit have entries of their own. */
 export { type Connection, type ConnectOptions, connect } from './app/connect.ts'
 export { type Cronce, cronce } from './app/cronce.ts'
+export type { DetectOptions } from './app/detect.ts'
 export type { Election, Elections, ElectOptions, Term } from './app/elect.ts'
 export type { Listener } from './app/emitter.ts'
 export type { HandleCallbackOptions } from './app/handle-callback.ts'
@@ -43,7 +44,7 @@ export {
   ORIGINS,
   type Origin,
 } from './model/activity.ts'
-export type { CronceEvent, EventOf, EventType } from './model/event.ts'
+export type { CronceEvent, EventOf, EventType, Execution } from './model/event.ts'
 export type { Json, Jsonified, ReturnsJson } from './model/json.ts'
 export { OUTCOMES, type Outcome, REASONS, type Reason, START_CAUSES, type StartCause } from './model/outcome.ts'
 export type { FireEnd, HourCount } from './model/record.ts'

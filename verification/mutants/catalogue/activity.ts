@@ -88,3 +88,39 @@ export const ACTIVITY_MUTANTS: readonly Mutant[] = [
     ),
   },
 ]
+
+const DETECT = 'packages/cronce/test/app/detect.test.ts'
+
+/** Mistakes in the detection of duplicates. */
+export const DETECT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'detect-by-full-minutes',
+    rule: 'duplicates',
+    breaks: 'Two executions on both sides of a full minute are none.',
+    edits: [
+      edit(
+        'policy/operate/detect.ts',
+        'Math.abs(at - previous) < windowMs',
+        'Math.floor(at / windowMs) === Math.floor(previous / windowMs)',
+      ),
+    ],
+    caughtBy: tests(DETECT, 'a second execution within the window is reported with both, also across a full minute'),
+  },
+  {
+    name: 'detect-prolongs-the-window',
+    rule: 'duplicates',
+    breaks: 'A job that is executed twice all day is reported once, since the window never ends.',
+    edits: [edit('policy/operate/detect.ts', 'if (firstAt === null) set(draft', 'set(draft')],
+    caughtBy: tests(
+      DETECT,
+      'a third execution is a duplicate of the first, and a duplicate does not prolong the window',
+    ),
+  },
+  {
+    name: 'detect-fails-closed',
+    rule: 'duplicates',
+    breaks: 'A store that is away keeps the jobs of others from being executed.',
+    edits: [edit('app/detect.ts', '      return false\n    }\n  }\n', '      throw error\n    }\n  }\n')],
+    caughtBy: tests(DETECT, 'a store that fails keeps no work from being done, and the error of the work is its own'),
+  },
+]

@@ -95,6 +95,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./activity.ts')).activity,
   },
   {
+    name: 'duplicates',
+    group: 'see',
+    summary: 'What was executed more than once, of the work that app.detect wraps',
+    load: async () => (await import('./duplicates.ts')).duplicates,
+  },
+  {
     name: 'run',
     group: 'steer',
     summary: 'Run a schedule now, besides its instants',

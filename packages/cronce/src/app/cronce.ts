@@ -12,6 +12,7 @@ import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
 import { atEntry } from './at-entry.ts'
+import type { DetectOptions, Detector } from './detect.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
@@ -83,6 +84,12 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
   handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
   /** The endpoint of an HTTP target that took its work on says how the run ended. */
   handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
+  /**
+   * Wrap work that cronce does not schedule, such as a job of another scheduler, in every process that executes it. If it begins again
+   * within the window, in any process, that is reported, or (`refuse`) the second one is not executed and `undefined` is the answer.
+   * Works without `start()`. If the store does not answer, the work is executed all the same.
+   */
+  detect<Value>(name: string, options: DetectOptions, work: () => Value | Promise<Value>): Promise<Value | undefined>
   /** This instance's id, once it has started. */
   readonly instance: string | null
   [Symbol.asyncDispose](): Promise<void>
@@ -103,6 +110,8 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   const client = clientOf(core, lifecycle)
   const exclusiveParts = exclusivePartsFor(core, lifecycle)
   const elections = makeElections(exclusiveParts, logger, () => lifecycle.engine !== null && lifecycle.isStarted)
+
+  let detector: Promise<Detector<Tx>> | null = null
 
   const app: Cronce<Tx> = {
     ...client,
@@ -144,6 +153,10 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         secretOf: (job) => callbackSecretOf(findJob(jobs, job)?.handler),
         logger,
       }),
+    detect: async (name, detectOptions, work) => {
+      detector ??= import('./detect.ts').then(({ Detector }) => new Detector(core, () => app.instance))
+      return (await detector).detect(name, detectOptions, work)
+    },
     get instance() {
       return lifecycle.engine?.instance ?? null
     },
