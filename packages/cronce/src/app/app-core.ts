@@ -21,4 +21,6 @@ export interface AppCore<Tx> {
   /** The declared jobs, by name. */
   readonly jobs: Map<string, DeclaredJob<Tx>>
   readonly middleware: Middleware<Tx>[]
+  /** Reports of ended runs that are on their way. */
+  readonly checkIns: Set<Promise<void>>
 }

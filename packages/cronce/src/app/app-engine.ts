@@ -10,7 +10,7 @@ import { loadHandler } from '../target/target.ts'
 import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
-import { type DeclaredJob, demandFittingInput, engineJob } from './job.ts'
+import { type DeclaredJob, demandFittingInput, engineJob, type Middleware } from './job.ts'
 import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
 
 /** Opens the store and creates the engine that runs the jobs declared so far. */
@@ -24,7 +24,7 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
   for (const { handler, isTarget } of core.jobs.values()) if (isTarget) await loadHandler(handler)
   const labels = labelsOf(core)
   const placed = placeJobs([...core.jobs.values()], labels, isPlacing(core, labels))
-  return new Instance(partsOf(core, store, placed.jobs), settingsOf(core, labels, placed))
+  return new Instance(await partsOf(core, store, placed.jobs), settingsOf(core, labels, placed))
 }
 
 type OwnLabels = Labels & { readonly host: string }
@@ -76,10 +76,23 @@ function settingsOf<Tx>(
   }
 }
 
-function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>, jobs: ReadonlyMap<string, DeclaredJob<Tx>>): EngineParts<Tx> {
-  const { resolved, around, events, emit, meters, middleware } = core
+/** Around all runs, and around those of this job. */
+async function middlewareFor<Tx>(core: AppCore<Tx>, { name, checkIn }: DeclaredJob<Tx>): Promise<Middleware<Tx>[]> {
+  if (checkIn === undefined) return core.middleware
+  const { checkInAround } = await import('./check-in-around.ts')
+  return [checkInAround(core, name, checkIn), ...core.middleware]
+}
+
+async function partsOf<Tx>(
+  core: AppCore<Tx>,
+  store: Store<Tx>,
+  jobs: ReadonlyMap<string, DeclaredJob<Tx>>,
+): Promise<EngineParts<Tx>> {
+  const { resolved, around, events, emit, meters } = core
   const { clock, random, newId, sync, told } = around
-  const engineJobs = [...jobs].map(([name, job]) => engineJob(name, job, middleware, resolved.namespace))
+  const engineJobs = await Promise.all(
+    [...jobs].map(async ([name, job]) => engineJob(name, job, await middlewareFor(core, job), resolved.namespace)),
+  )
   return {
     store,
     clock,

@@ -190,7 +190,18 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
       }),
     { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
   )
-  return { resolved, around, logger, events, emit, meters: [], lazy, jobs: new Map(), middleware: [] }
+  return {
+    resolved,
+    around,
+    logger,
+    events,
+    emit,
+    meters: [],
+    lazy,
+    jobs: new Map(),
+    middleware: [],
+    checkIns: new Set(),
+  }
 }
 
 function clientOf<Tx>(
