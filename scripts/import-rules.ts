@@ -536,7 +536,7 @@ export const ROOMS: readonly Room[] = [
     name: 'entry cronce',
     holds: 'the published entry',
     path: `${LIBRARY}/index.ts`,
-    doors: ['entry cronce/cron', 'app', 'run', 'client', 'model', 'store', 'target'],
+    doors: ['entry cronce/cron', 'app', 'check-in', 'run', 'client', 'model', 'store', 'target'],
     packages: [],
     never: ONLY_EXPORTS,
   },

@@ -123,4 +123,44 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
     edits: [edit('app/detect.ts', '      return false\n    }\n  }\n', '      throw error\n    }\n  }\n')],
     caughtBy: tests(DETECT, 'a store that fails keeps no work from being done, and the error of the work is its own'),
   },
+  {
+    name: 'heartbeat-finds-itself',
+    rule: 'duplicates',
+    breaks: 'A fleet takes its own late heartbeat, or none at all, for that of another one.',
+    edits: [edit('app/heartbeat.ts', '=== namespace ? null : found', '!== namespace ? null : found')],
+    caughtBy: tests('packages/cronce/test/app/heartbeat.test.ts', 'a second namespace with the same app is found'),
+  },
+  {
+    name: 'check-in-fails-the-run',
+    rule: 'check-ins',
+    breaks: 'A run fails because its check-in does.',
+    edits: [
+      edit(
+        'app/check-in-around.ts',
+        '    const started = guarded(() => checkIn.started(about))\n',
+        '    const started = guarded(() => checkIn.started(about))\n    await checkIn.started(about)\n',
+      ),
+    ],
+    caughtBy: tests('packages/cronce/test/app/check-in.test.ts', 'a check-in that throws is logged, and fails no run'),
+  },
+  {
+    name: 'check-in-tells-its-secret',
+    rule: 'check-ins',
+    breaks: 'The path of a dead man’s switch, which lets anybody silence it, is in the log.',
+    edits: [edit('check-in/ping.ts', '`${url.host} answered ${status}`', '`${url.href} answered ${status}`')],
+    caughtBy: tests(
+      'packages/cronce/test/app/check-in.test.ts',
+      'a receiver that answers with an error gets the end again, and one that is gone fails no run',
+    ),
+  },
+  {
+    name: 'stop-forgets-check-ins',
+    rule: 'check-ins',
+    breaks: 'The end of a run is not reported if its process ends right after it.',
+    edits: [edit('app/lifecycle.ts', '      await this.#reportedWithin(CLOSE_MS)\n', '')],
+    caughtBy: tests(
+      'packages/cronce/test/app/check-in.test.ts',
+      'a run that fails says so, and one that is stopped is in the log only',
+    ),
+  },
 ]

@@ -16,6 +16,8 @@ import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
 /** Opens the store and creates the engine that runs the jobs declared so far. */
 export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<Tx>> {
   const store = await core.lazy.open()
+  const { heartbeat } = core.resolved
+  if (heartbeat !== null) (await import('./heartbeat.ts')).addHeartbeat(core, appNameOf(core), heartbeat)
   for (const { name, definition } of core.jobs.values()) {
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
@@ -43,17 +45,22 @@ function isPlacing<Tx>({ jobs }: AppCore<Tx>, labels: OwnLabels): boolean {
   return Object.keys(labels).length > 1 || [...jobs.values()].some(usesLabels)
 }
 
+function appNameOf<Tx>({ resolved, around }: AppCore<Tx>): string {
+  const { CRONCE_APP } = around.environment
+  return resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
+}
+
 function settingsOf<Tx>(
-  { resolved, around, jobs }: AppCore<Tx>,
+  core: AppCore<Tx>,
   labels: OwnLabels,
   { declared, families }: Pick<PlacedJobs<never>, 'declared' | 'families'>,
 ): EngineSettings {
-  const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
-  const appName = resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
+  const { resolved, around, jobs } = core
+  const { CRONCE_DEPLOYMENT } = around.environment
   const all = [...jobs.values()]
   const givenDeployment = resolved.deployment ?? (CRONCE_DEPLOYMENT || undefined)
   return {
-    app: appName,
+    app: appNameOf(core),
     deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()]),
     isExplicit: givenDeployment !== undefined,
     host: labels.host,

@@ -8,6 +8,7 @@ import { CronceError } from '../errors.ts'
 import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
 import { plainJob } from '../model/placement.ts'
+import type { Store } from '../store/store.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
@@ -180,16 +181,17 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     around.told?.(event)
     events.emit(event)
   }
-  const lazy = lazyStore<Tx>(
-    () =>
-      source.open({
-        namespace: resolved.namespace,
-        adopt: resolved.adopt,
-        production: around.production,
-        warn: (code, message) => logger.warn(`${message} (${code})`),
-      }),
-    { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
-  )
+  const open = (namespace: string): Promise<Store<Tx>> =>
+    source.open({
+      namespace,
+      adopt: resolved.adopt,
+      production: around.production,
+      warn: (code, message) => logger.warn(`${message} (${code})`),
+    })
+  const lazy = lazyStore<Tx>(() => open(resolved.namespace), {
+    message: 'This app was stopped.',
+    hint: 'Start it again, or look at the store by connect().',
+  })
   return {
     resolved,
     around,
@@ -198,6 +200,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     emit,
     meters: [],
     lazy,
+    open,
     jobs: new Map(),
     middleware: [],
     checkIns: new Set(),

@@ -70,18 +70,25 @@ export class Detector<Tx> {
   async #check(name: string, windowMs: number, isRefused: boolean): Promise<boolean> {
     const by = { instance: this.#instance() ?? this.#ownId, host: hostname(), pid: process.pid }
     try {
-      const { at, firstAt } = await this.#record(`${DETECT_JOB}:${name}`, windowMs, isRefused, by)
-      if (firstAt === null) return false
-      const first = await this.#find(`${DETECT_JOB}:${name}`, firstAt)
-      this.#core.emit({
-        ...{ type: 'execution.duplicated', name, windowMs, isRefused },
-        ...{ first: { ...first, at: firstAt }, second: { ...by, at } },
-      })
-      return true
+      const found = await this.observe(`${DETECT_JOB}:${name}`, windowMs, isRefused, by)
+      if (found !== null) this.#core.emit({ type: 'execution.duplicated', name, windowMs, isRefused, ...found })
+      return found !== null
     } catch (error) {
       this.#core.logger.warn(`Whether ${name} is executed twice is not known this time: ${textOf(error)}`)
       return false
     }
+  }
+
+  /** Records an execution in this schedule. `null`: it is the only one of its window. Throws when the store does. */
+  async observe(
+    schedule: string,
+    windowMs: number,
+    isRefused: boolean,
+    by: Omit<Execution, 'at'>,
+  ): Promise<{ readonly first: Execution; readonly second: Execution } | null> {
+    const { at, firstAt } = await this.#record(schedule, windowMs, isRefused, by)
+    if (firstAt === null) return null
+    return { first: { ...(await this.#find(schedule, firstAt)), at: firstAt }, second: { ...by, at } }
   }
 
   async #record(id: string, windowMs: number, isRefused: boolean, by: Omit<Execution, 'at'>): Promise<Detected> {

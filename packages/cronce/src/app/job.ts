@@ -33,6 +33,7 @@ import type { Run } from '../run/run.ts'
 import type { TargetHandler } from '../target/loaded-target.ts'
 import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { createRun } from './handled-run.ts'
+import { readPingUrl } from './read-ping-url.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
 export type JobOptions<Schema extends StandardSchema | undefined = undefined> =
@@ -272,15 +273,6 @@ function readCheckIn(given: unknown): CheckIn | CheckInUrl | undefined {
   if (typeof started === 'function' && typeof ended === 'function') return given as CheckIn
   const hint = "Write checkIn: { url: 'https://hc-ping.com/…' }, or sentry(Sentry, { slug }) of cronce/check-in."
   throw optionInvalid('checkIn', given, 'a URL, or an object with the methods started and ended', hint)
-}
-
-/** The path of such a URL is a secret, so errors do not repeat it. */
-export function readPingUrl(path: string, url: unknown): string {
-  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
-  if (parsed !== null && /^https?:$/.test(parsed.protocol)) return String(url)
-  throw new CronceError('OPTION_INVALID', `The option ${path} must be an http or https URL.`, {
-    hint: `Write ${path.split('.')[0]}: { url: 'https://hc-ping.com/…' }.`,
-  })
 }
 
 function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {

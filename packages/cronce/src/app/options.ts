@@ -1,5 +1,5 @@
 import { readName } from '../client/read-name.ts'
-import { readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
+import { isRecord, readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
 import { readLabels } from '../client/read-placement.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
@@ -8,6 +8,7 @@ import { CronceError } from '../errors.ts'
 import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
 import { type Logger, stderrLogger } from './logger.ts'
+import { readPingUrl } from './read-ping-url.ts'
 
 /** Options of `cronce()`. */
 export interface CronceOptions<Tx = unknown> {
@@ -45,6 +46,11 @@ export interface CronceOptions<Tx = unknown> {
   readonly holdDown?: Duration | undefined
   /** How long live processes of an older release keep a job that the newest release does not declare, up to a day. @default '10m' */
   readonly retireAfter?: Duration | undefined
+  /**
+   * The fleet writes a heartbeat once per period, 1 s to 1 d, and calls the URL of a dead man's switch with each: so the end of all
+   * instances is noticed outside. As `'1m'`, or `{ every, url }`. @default none
+   */
+  readonly heartbeat?: Duration | HeartbeatOptions | undefined
   /** Stop on SIGTERM and SIGINT, then let the process end. @default true */
   readonly signals?: boolean | undefined
   /** Whether a started app keeps the process from ending. @default true */
@@ -55,6 +61,19 @@ export interface CronceOptions<Tx = unknown> {
   readonly keepActivity?: Duration | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
+}
+
+/** The option `heartbeat`. */
+export interface HeartbeatOptions {
+  /** @default '1m' */
+  readonly every?: Duration | undefined
+  /** Of a dead man's switch: URL/start, URL, URL/fail and URL/log are called. @default none */
+  readonly url?: string | undefined
+}
+
+export interface Heartbeat {
+  readonly everyMs: number
+  readonly url: string | null
 }
 
 export interface ResolvedOptions {
@@ -68,6 +87,7 @@ export interface ResolvedOptions {
   readonly drainMs: number
   readonly holdDownMs: number
   readonly retireAfterMs: number
+  readonly heartbeat: Heartbeat | null
   readonly signals: boolean
   readonly keepAlive: boolean
   readonly logger: Logger
@@ -89,6 +109,7 @@ const NAMES = [
   'drain',
   'holdDown',
   'retireAfter',
+  'heartbeat',
   'signals',
   'keepAlive',
   'logger',
@@ -113,6 +134,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
     holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
     retireAfterMs: readDuration('retireAfter', given.retireAfter ?? 600_000, { min: 1_000, max: DAY_MS }),
+    heartbeat: readHeartbeat(given.heartbeat),
     signals: readBoolean('signals', given.signals ?? true),
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),
@@ -120,6 +142,18 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     adopt: readBoolean('adopt', given.adopt ?? false),
     warnings: appSuspicions(given),
   })
+}
+
+function readHeartbeat(given: unknown): Heartbeat | null {
+  if (given === undefined) return null
+  const fields = isRecord(given)
+    ? readFields('heartbeat', given, ['every', 'url'], "{ every: '1m' }")
+    : { every: given }
+  const { every = '1m', url } = fields as { readonly every?: unknown; readonly url?: unknown }
+  return {
+    everyMs: readDuration(isRecord(given) ? 'heartbeat.every' : 'heartbeat', every, { min: 1_000, max: DAY_MS }),
+    url: url === undefined ? null : readPingUrl('heartbeat.url', url),
+  }
 }
 
 function readKeep(keep: unknown = YEAR_MS): number {
