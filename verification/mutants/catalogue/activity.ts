@@ -147,7 +147,7 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
     name: 'check-in-tells-its-secret',
     rule: 'check-ins',
     breaks: 'The path of a dead man’s switch, which lets anybody silence it, is in the log.',
-    edits: [edit('check-in/ping.ts', '`${url.host} answered ${status}`', '`${url.href} answered ${status}`')],
+    edits: [edit('check-in/ping.ts', 'url.host} answered', 'url.href} answered')],
     caughtBy: tests(
       'packages/cronce/test/app/check-in.test.ts',
       'a receiver that answers with an error gets the end again, and one that is gone fails no run',
