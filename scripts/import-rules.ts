@@ -403,10 +403,19 @@ export const ROOMS: readonly Room[] = [
     never: null,
   },
   {
+    name: 'check-in',
+    holds: 'reports of runs to services that watch them from outside',
+    path: `${LIBRARY}/check-in/`,
+    doors: ['errors'],
+    packages: [],
+    never: null,
+  },
+  {
     name: 'app',
     holds: 'reads options and connects the parts; it decides nothing',
     path: `${LIBRARY}/app/`,
     doors: [
+      'check-in',
       'error-codes',
       'signature',
       'target',
@@ -566,6 +575,14 @@ export const ROOMS: readonly Room[] = [
     never: ONLY_EXPORTS,
   },
   {
+    name: 'entry cronce/check-in',
+    holds: 'the published entry',
+    path: `${LIBRARY}/check-in.ts`,
+    doors: ['check-in'],
+    packages: [],
+    never: ONLY_EXPORTS,
+  },
+  {
     name: 'entry cronce/otel',
     holds: 'the published entry',
     path: `${LIBRARY}/otel.ts`,
@@ -585,7 +602,7 @@ export const ROOMS: readonly Room[] = [
     name: 'entry cronce',
     holds: 'the published entry',
     path: `${LIBRARY}/index.ts`,
-    doors: ['entry cronce/cron', 'app', 'run', 'client', 'model', 'store', 'target', 'watch'],
+    doors: ['entry cronce/cron', 'app', 'check-in', 'run', 'client', 'model', 'store', 'target', 'watch'],
     packages: [],
     never: ONLY_EXPORTS,
   },

@@ -52,6 +52,7 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'longestMs', users: ['cli'], why: 'one rule of what is stuck, for doctor and the watchdog' },
   { name: 'liveDeployments', users: ['cli'], why: 'one rule of how long a rollout lasts, for doctor and the watchdog' },
   { name: 'skewed', users: ['cli'], why: 'one rule of which clock is wrong, for doctor and the watchdog' },
+  { name: 'DETECT_JOB', users: ['cli'], why: 'finds the executions that app.detect has on record' },
   { name: 'LEADER_JOB', users: ['cli'], why: 'a term is never stuck' },
   { name: 'SLOT_JOB', users: ['cli'], why: 'tells the tasks of node-cron from jobs' },
   { name: 'SLOT_PREFIX', users: ['cli'], why: 'finds the schedule of a task of node-cron by the name of the task' },

@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const ENTRIES = [
   ...[
     'index',
+    'check-in',
     'cron',
     'etcd',
     'memory',

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { CronceError, cronce } from 'cronce'
+import { sentry } from 'cronce/check-in'
 import { cron } from 'cronce/cron'
 import { etcd } from 'cronce/etcd'
 import { memory } from 'cronce/memory'
@@ -17,6 +18,7 @@ import { testKit } from 'cronce/testing'
 const options = { namespace: 'a', adopt: false, production: false, warn() {} }
 await assert.rejects(async () => cron('nonsense'), CronceError)
 await assert.rejects(async () => cronce({}), CronceError)
+await assert.rejects(async () => sentry({}, { slug: 'billing' }), CronceError)
 await assert.rejects(async () => sqlite(''), CronceError)
 await assert.rejects(async () => postgres(1).open(options), CronceError)
 await assert.rejects(async () => redis(1).open(options), CronceError)

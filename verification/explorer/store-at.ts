@@ -59,7 +59,7 @@ export async function storeAt(
 }
 
 function copySpace(space: NamespaceData): NamespaceData {
-  const { schedules, history, notes, steps, instances, apps, counts, floor } = space
+  const { schedules, history, notes, steps, instances, apps, activity, counts, floor } = space
   return {
     schedules: new Map(schedules),
     history: new Map(history),
@@ -67,6 +67,7 @@ function copySpace(space: NamespaceData): NamespaceData {
     steps: new Map(steps),
     instances: new Map(instances),
     apps,
+    activity,
     counts: new Map(counts),
     floor,
   }

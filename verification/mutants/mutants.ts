@@ -1,3 +1,4 @@
+import { ACTIVITY_MUTANTS, DETECT_MUTANTS } from './catalogue/activity.ts'
 import { AFTER_STALL_MUTANTS } from './catalogue/after-stall.ts'
 import { APP_MUTANTS } from './catalogue/apps.ts'
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
@@ -26,6 +27,8 @@ import type { Mutant } from './mutant.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
+  ...ACTIVITY_MUTANTS,
+  ...DETECT_MUTANTS,
   ...FEED_MUTANTS,
   ...PLAN_MUTANTS,
   ...TURN_MUTANTS,

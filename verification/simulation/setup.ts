@@ -5,6 +5,7 @@ import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
 import type { Acting } from './act.ts'
 import { countEvent } from './count-events.ts'
 import { transactingIn, type Workplace } from './handle.ts'
+import { judgeActivity } from './invariants/judge-activity.ts'
 import { judgeApps } from './invariants/judge-apps.ts'
 import { judgeFeeds } from './invariants/judge-feeds.ts'
 import { judgePlaces } from './invariants/judge-places.ts'
@@ -56,9 +57,11 @@ export function createSetup(scenario: Scenario) {
   const place = workplaceFor(scenario, { recorder, count, report, started })
   const seen = witness(place, (name) => releaseOf(name))
   const feedJudge = judgeFeeds(world.now, report)
+  const activity = judgeActivity(report, count)
   const watcher: Watcher = {
     ...seen,
     membersChanged: apps.sampled,
+    logged: activity.sent,
     changed(step) {
       seen.changed(step)
       apps.changed(step)
@@ -100,8 +103,8 @@ export function createSetup(scenario: Scenario) {
   const releaseOf = (name: string) => stage.all.find((node) => node.name === name)?.release
   const acting: Acting = {
     ...{ world, scenario, stage, weather, reads: [] as Ledger[] },
-    desk: { operator, recorder, storeNow, count },
-    colleague: { operator: colleague, recorder, storeNow, count },
+    desk: { operator, recorder, storeNow, count, activity },
+    colleague: { operator: colleague, recorder, storeNow, count, activity },
     stepStore: (ms) => {
       stepped += ms
     },
@@ -137,6 +140,7 @@ export function createSetup(scenario: Scenario) {
     owners,
     apps,
     places,
+    activity,
   }
 }
 

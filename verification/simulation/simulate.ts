@@ -86,6 +86,7 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
   if (!isOver()) {
     setup.apps.finish(live)
     setup.places.finish(live)
+    setup.activity.finish()
   }
   const entries = setup.entries()
   if (!isOver()) await leave(setup, scenario)

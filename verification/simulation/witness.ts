@@ -16,7 +16,7 @@ const LONG_AGO_MS = 60_000
 export function witness(
   { recorder, count }: Pick<Workplace, 'recorder' | 'count'>,
   releaseOf: (node: string) => Release | undefined,
-): Omit<Watcher, 'membersChanged'> {
+): Omit<Watcher, 'membersChanged' | 'logged'> {
   const attempts = new Map<string, number>()
   const planOf = (who: string, schedule: string): Plan | undefined => {
     const release = releaseOf(who)

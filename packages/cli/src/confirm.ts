@@ -5,9 +5,15 @@ import type { Io } from './io.ts'
 import { formOf, printJson } from './output.ts'
 import { sanitize } from './terminal.ts'
 
+/** Where every note is found again. */
+export const LOG = 'the operator log'
+
 /** What every command that changes something takes. `kept`: where a note is found again; `null`: nowhere. */
 export function changeFlags(kept: string | null) {
-  const where = kept === null ? 'repeated in the answer, and kept nowhere' : `kept with ${kept}`
+  const where =
+    kept === null
+      ? 'repeated in the answer, and kept nowhere'
+      : `kept in ${LOG}${kept === LOG ? '' : `, and with ${kept}`}`
   return {
     'dry-run': { type: 'boolean', help: 'Print what would change, and change nothing' },
     yes: { type: 'boolean', short: 'y', help: 'Do not ask for confirmation' },
@@ -28,6 +34,11 @@ export function authorOf(args: Args, { env }: Pick<Io, 'env'>): Authored {
   const author = (args.text('author') ?? (named || `${userName()}@${hostname()}`)).slice(0, 200)
   const note = args.text('note')
   return note === undefined ? { author } : { author, note }
+}
+
+/** The same for the operator log. */
+export function operatorOf(args: Args, io: Pick<Io, 'env'>): Authored & { readonly origin: 'cli' } {
+  return { ...authorOf(args, io), origin: 'cli' }
 }
 
 /** Some containers have a user id without a name. */

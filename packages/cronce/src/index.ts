@@ -1,6 +1,7 @@
 /** The published entry `cronce`. Stores and the test kit have entries of their own. */
 export { type Connection, type ConnectOptions, connect } from './app/connect.ts'
 export { type Cronce, cronce } from './app/cronce.ts'
+export type { DetectOptions } from './app/detect.ts'
 export type { Election, Elections, ElectOptions, Term } from './app/elect.ts'
 export type { Listener } from './app/emitter.ts'
 export type { HandleCallbackOptions } from './app/handle-callback.ts'
@@ -10,7 +11,9 @@ export type { RunDueSummary, StartOptions } from './app/lifecycle.ts'
 export type { Lock, LockOptions, Locks, Tried } from './app/lock.ts'
 export type { Logger } from './app/logger.ts'
 export type { Once, OnceOptions } from './app/once.ts'
-export type { CronceOptions } from './app/options.ts'
+export type { CronceOptions, HeartbeatOptions } from './app/options.ts'
+export type { CheckIn, CheckInEnd, CheckInRun, CheckInUrl } from './check-in/check-in.ts'
+export type { Activity, ActivityFilter, ActivityListOptions, AddActivity } from './client/activity.ts'
 export type { AlertListOptions, Alerts, AlertView, MuteOptions, MuteView, UnsentView } from './client/alerts.ts'
 export type { BackfillAnswer, BackfillOptions } from './client/backfill.ts'
 export type { Client } from './client/client.ts'
@@ -25,7 +28,7 @@ export type { Page, PageOptions } from './client/pages.ts'
 export type { Authored, FireRef } from './client/read-command.ts'
 export type { RunFilter, RunListOptions, Runs, TokenRef } from './client/runs.ts'
 export type * from './client/schedule-options.ts'
-export type { PauseOptions, ScheduleFilter, ScheduleListOptions, Schedules } from './client/schedules.ts'
+export type { PauseOptions, ScheduleFilter, ScheduleListOptions, Schedules, WriteOptions } from './client/schedules.ts'
 export type { StandardSchema } from './client/standard-schema.ts'
 export type { StepResolution, Steps } from './client/steps.ts'
 export type { StoreStatus, StoreView } from './client/store-status.ts'
@@ -35,8 +38,16 @@ export type { Triggered, TriggerNowOptions } from './client/trigger-schedule.ts'
 export type * from './client/views.ts'
 export type { WrittenSchedule } from './client/write-schedule.ts'
 export * from './cron.ts'
+export {
+  ACTIONS,
+  type Action,
+  type ActivityRecord,
+  type ActivitySubject,
+  ORIGINS,
+  type Origin,
+} from './model/activity.ts'
 export { RULES, type Rule, type Severity } from './model/alert.ts'
-export type { CronceEvent, EventOf, EventType } from './model/event.ts'
+export type { CronceEvent, EventOf, EventType, Execution } from './model/event.ts'
 export type { Json, Jsonified, ReturnsJson } from './model/json.ts'
 export { OUTCOMES, type Outcome, REASONS, type Reason, START_CAUSES, type StartCause } from './model/outcome.ts'
 export type { FireEnd, HourCount } from './model/record.ts'

@@ -12,7 +12,15 @@ export { upcomingInstants } from './client/upcoming-instants.ts'
 export { didYouMean } from './did-you-mean.ts'
 export { labelCap } from './metrics/collect.ts'
 export { CONTENT_TYPE, exposition, type Family } from './metrics/exposition.ts'
-export { isExclusive, isInternal, isRunByCaller, LEADER_JOB, SLOT_JOB, SLOT_PREFIX } from './model/exclusive-jobs.ts'
+export {
+  DETECT_JOB,
+  isExclusive,
+  isInternal,
+  isRunByCaller,
+  LEADER_JOB,
+  SLOT_JOB,
+  SLOT_PREFIX,
+} from './model/exclusive-jobs.ts'
 export type { CommandEnd } from './target/command/supervise.ts'
 export { superviseRun } from './target/command/supervise-run.ts'
 export { skewed } from './watch/rules/clock.ts'

@@ -9,7 +9,7 @@ import { serverMetrics } from './metrics/server-metrics.ts'
 import { nearestRoute } from './nearest-route.ts'
 import { documentOf } from './openapi/document.ts'
 import { type HandlerOptions, type ResolvedOptions, resolveOptions } from './options.ts'
-import { corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './origin.ts'
+import { CLIENT_HEADER, corsHeaders, demandOwnOrigin, isPreflight, PREFLIGHT_HEADERS } from './origin.ts'
 import { overviewOf } from './overview.ts'
 import { demandKnownConditions } from './preconditions.ts'
 import { readiness } from './probes.ts'
@@ -117,14 +117,15 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers)
   // A probe answers whatever a prober appends; a route with a proof of its own also judges what it is given.
   if (route.access === 'open' || route.access === 'own') return send(await route.handle({ ...call, parts }))
   demandKnownConditions(route, request)
-  const query = readParameters(route, readQuery(request.url))
+  const given = readParameters(route, readQuery(request.url))
+  const query = withOperator(route.query, given, request, call.asker.author)
   if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
   const { text, fields } = await readBody(request, options.bodyLimit)
-  const body = withAuthor(route, readFields(route, fields), call.asker.author)
+  const body = withOperator(route.body, readFields(route, fields), request, call.asker.author)
   const key = route.method === 'POST' ? readKey(request) : null
   const full = { ...call, parts, query, body, key }
   if (key === null || route.idempotency === 'durable') return send(await route.handle(full))
-  const same = fingerprint(route.method, path, JSON.stringify(query), text)
+  const same = fingerprint(route.method, path, JSON.stringify(given), text)
   return send(
     await answers.once(scopedKey(call.principal, key), same, async () => {
       try {
@@ -140,8 +141,16 @@ function send(answer: Answer | Response): Response {
   return answer instanceof Response ? withOurHeaders(answer) : toResponse(answer)
 }
 
-function withAuthor({ body = {} }: Route, fields: Call['body'], author: string | undefined): Call['body'] {
-  return author === undefined || !Object.hasOwn(body, 'author') ? fields : { ...fields, author }
+/** For commands that name their author: who is known to ask, and where the operator log says that it came from. */
+function withOperator(
+  known: object | undefined,
+  fields: Call['body'],
+  { headers }: Request,
+  author: string | undefined,
+): Call['body'] {
+  if (known === undefined || !Object.hasOwn(known, 'author')) return fields
+  const origin = headers.get(CLIENT_HEADER) === 'dashboard' ? 'dashboard' : 'api'
+  return author === undefined ? { ...fields, origin } : { ...fields, author, origin }
 }
 
 /** Throws, or says who asks as far as that is known. */

@@ -58,9 +58,11 @@ export function isPreflight(request: Request, allowed: ReadonlySet<string>): boo
   )
 }
 
+/** `dashboard`: the request is from the dashboard, for the operator log. */
+export const CLIENT_HEADER = 'x-cronce-client'
+
 export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, PUT, POST, DELETE',
-  'access-control-allow-headers':
-    'authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id',
+  'access-control-allow-headers': `authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, ${CLIENT_HEADER}`,
   'access-control-max-age': '600',
 }

@@ -625,7 +625,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P1',
     breaks: 'A job that was removed begins again where its old name stopped, and repeats what it has run since.',
     edits: [
-      edit('client/remove-schedule.ts', 'if (!isRefusal(decision)) await removeOldNames(parts, state, command)', ''),
+      edit(
+        'client/remove-schedule.ts',
+        'if (!isRefusal(decision)) await removeOldNames(parts, state, command, act)',
+        '',
+      ),
     ],
     caughtBy: oldNames('a name that comes back after its later names were removed runs nothing that those have run'),
   },

@@ -28,6 +28,7 @@ import {
 } from './check-members.ts'
 import { checkGone, checkRecords } from './check-records.ts'
 import { checkRuns, checkStart } from './check-runs.ts'
+import type { ActivityJudge } from './judge-activity.ts'
 import {
   type Captured,
   capture,
@@ -50,6 +51,8 @@ export interface Watcher {
   readonly committed: (step: Step) => void
   readonly stepped: (who: string, command: StepCommand, answer: StepAnswer) => void
   readonly count: (what: string) => void
+  /** A change with a line of the operator log was sent. */
+  readonly logged: ActivityJudge['sent']
 }
 
 export interface Observed {
@@ -150,6 +153,9 @@ export function observeStore(surroundings: Surroundings): Observed {
       const steps = changes.map((change, index) => stepOf(who, change, before[index]!, after[index]!, claimant))
       // In the order in which they were written, and before anybody else writes.
       for (const step of steps) if (isWritten(step)) note(step)
+      for (const [index, { activity }] of changes.entries()) {
+        if (activity !== undefined) watcher.logged(activity, isWritten(steps[index]!), data().activity.has(activity.id))
+      }
       if (isOver && steps.some(isWritten))
         report('S4 no resurrection', `${claimant} was over, and its claim was written`)
       noteGone()

@@ -1,6 +1,6 @@
 import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { authorOf, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { findStore, openSetting, type StoreSetting, storeWords, withoutSecrets } from '../open-store.ts'
@@ -23,7 +23,7 @@ export const adopt: Command = {
     'made are not on its record: their fires may run again. For SQLite, etcd and PostgreSQL (there also: cronce migrate adopt --schema).',
     'Redis does not tell a copy from a failover, so there is nothing to adopt: delete its keys before you start anything on a copy.',
   ].join('\n'),
-  flags: steerFlags(null),
+  flags: steerFlags(LOG),
   run: runAdopt,
 }
 
@@ -52,6 +52,7 @@ async function runAdopt(args: Args, io: Io): Promise<number> {
   const client = await openSetting(setting, io, { adopt: true })
   try {
     const { epoch } = await withoutSecrets(setting.secrets, () => client.store.check())
+    await client.activity.add('adopt', { ...operatorOf(args, io), changed: { epoch } })
     if (args.has('json')) printJson({ adopted: true, epoch, ...authorOf(args, io) }, io)
     else say(`${name} is a store of its own now, in epoch ${epoch}.${whyWords(authorOf(args, io))}`, io)
     return EXIT.ok

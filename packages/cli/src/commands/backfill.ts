@@ -2,7 +2,7 @@ import type { BackfillAnswer } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { confirm, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
@@ -59,7 +59,7 @@ function runBackfill(args: Args, io: Io): Promise<number> {
       else say(`Nothing to do for ${name} ${stretch}: ${previewWords(preview)}.`, io)
       return EXIT.ok
     }
-    const { id } = await saying(() => client.schedules.backfill(name, { ...range, ...authorOf(args, io) }))
+    const { id } = await saying(() => client.schedules.backfill(name, { ...range, ...operatorOf(args, io) }))
     if (args.has('json')) printJson({ id, preview }, io)
     else {
       say(`${name} is filled in ${stretch}: ${previewWords(preview)}.`, io)

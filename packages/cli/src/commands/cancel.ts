@@ -2,7 +2,7 @@ import type { Client, FireView, OpenFireView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { confirm, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { formatDuration } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -47,7 +47,7 @@ function runCancel(args: Args, io: Io): Promise<number> {
       json: { schedule: name, fires },
     }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const items = await cancelEach(client, name, fires, authorOf(args, io))
+    const items = await cancelEach(client, name, fires, operatorOf(args, io))
     if (args.has('json')) printJson({ items }, io)
     else for (const fire of items) say(doneWords(fire, view, tz), io)
     return EXIT.ok

@@ -2,7 +2,7 @@ import type { Client, DeploymentsView, DeploymentView, InstanceView } from 'cron
 import { CronceError } from 'cronce/cron'
 import { didYouMean, isOfExec } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, changeFlags, confirm } from '../confirm.ts'
+import { authorOf, changeFlags, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
@@ -27,7 +27,7 @@ export const deployments: Command = {
   ].join('\n'),
   flags: {
     app: { type: 'string', value: 'NAME', help: 'Only those of this app' },
-    ...changeFlags(null),
+    ...changeFlags(LOG),
     ...TIME_FLAGS,
     ...STORE_FLAGS,
     ...OUTPUT_FLAGS,
@@ -92,7 +92,7 @@ function activate(id: string, args: Args, io: Io): Promise<number> {
     }
     const plan = { lines: planWords(chosen, active, known), dangerous: true, json: { app, activate: id, active } }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const after = await client.deployments.activate(app, id)
+    const after = await client.deployments.activate(app, id, operatorOf(args, io))
     if (isJson) printJson({ ...after, ...authorOf(args, io) }, io)
     else say(`${id} is the active deployment of ${app}.${whyWords(authorOf(args, io))}`, io)
     return EXIT.ok

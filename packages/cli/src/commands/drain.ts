@@ -2,7 +2,7 @@ import type { InstanceView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { didYouMean } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { authorOf, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
@@ -23,7 +23,7 @@ export const drain: Command = {
   ],
   about:
     'Its runs continue. It stays drained until its process stops; a restarted process has another id, and is not drained.',
-  flags: { undo: { type: 'boolean', help: 'Let it claim new fires again' }, ...steerFlags(null) },
+  flags: { undo: { type: 'boolean', help: 'Let it claim new fires again' }, ...steerFlags(LOG) },
   run: runDrain,
 }
 
@@ -35,7 +35,7 @@ function runDrain(args: Args, io: Io): Promise<number> {
     const instance = find(given, instances)
     const lines = isDraining ? drainWords(instance, instances) : [`Let ${nameOf(instance)} take new runs again.`]
     if (!(await confirm({ lines, json: { instance: instance.id, drain: isDraining } }, args, io))) return EXIT.ok
-    await client.instances.drain(instance.id, isDraining)
+    await client.instances.drain(instance.id, isDraining, operatorOf(args, io))
     const why = whyWords(authorOf(args, io))
     if (args.has('json'))
       printJson({ instance: instance.id, drain: isDraining, running: instance.running, ...authorOf(args, io) }, io)

@@ -101,6 +101,18 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./alerts.ts')).alerts,
   },
   {
+    name: 'activity',
+    group: 'see',
+    summary: 'Who did what: the operator log',
+    load: async () => (await import('./activity.ts')).activity,
+  },
+  {
+    name: 'duplicates',
+    group: 'see',
+    summary: 'What was executed more than once, of the work that app.detect wraps',
+    load: async () => (await import('./duplicates.ts')).duplicates,
+  },
+  {
     name: 'run',
     group: 'steer',
     summary: 'Run a schedule now, in addition to its due times',

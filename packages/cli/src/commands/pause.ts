@@ -1,6 +1,6 @@
 import type { PauseOptions, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
-import { authorOf } from '../confirm.ts'
+import { operatorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { countInstants } from '../schedule-times.ts'
@@ -67,7 +67,7 @@ function runPause(args: Args, io: Io): Promise<number> {
       )
     }
     const end = until === undefined ? 'until it is resumed' : `until ${formatInstant(until, tz)}`
-    const options: PauseOptions = { ...authorOf(args, io), until, missed }
+    const options: PauseOptions = { ...operatorOf(args, io), until, missed }
     return steerMany(
       which,
       {

@@ -1,6 +1,6 @@
 import type { Client } from 'cronce'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { authorOf, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
@@ -21,7 +21,7 @@ export const prune: Command = {
     'Instances prune by themselves, a few records at a time. Use this for a store without instances, or to prune at once.',
     'Each schedule has its own retention; a record that prevents a fire from running twice is never deleted.',
   ].join('\n'),
-  flags: steerFlags(null),
+  flags: steerFlags(LOG),
   run: runPrune,
 }
 
@@ -43,7 +43,7 @@ function runPrune(args: Args, io: Io): Promise<number> {
       json: { fires: expired },
     }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const deleted = await deleteAll(client, signal, line, io)
+    const deleted = await deleteAll(client, signal, line, args, io)
     if (args.has('json')) printJson({ deleted, ...authorOf(args, io) }, io)
     else
       say(
@@ -72,12 +72,15 @@ async function countExpired(client: Client, signal: AbortSignal, line: ProgressL
   return expired
 }
 
-async function deleteAll(client: Client, signal: AbortSignal, line: ProgressLine, io: Io): Promise<number> {
+async function deleteAll(client: Client, signal: AbortSignal, line: ProgressLine, args: Args, io: Io): Promise<number> {
   let total = 0
+  // The operator log has one line, however many steps it takes.
+  let by: ReturnType<typeof operatorOf> | undefined = operatorOf(args, io)
   try {
     for (;;) {
       signal.throwIfAborted()
-      const { deleted } = await client.fires.prune({ limit: STEP })
+      const { deleted } = await client.fires.prune({ limit: STEP, ...by })
+      by = undefined
       total += deleted
       if (deleted === 0) return total
       line.show(`${counted(total, 'fire')} deleted`)

@@ -2,7 +2,7 @@ import type { ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { isOfExec } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { authorOf, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
@@ -28,7 +28,7 @@ export const remove: Command = {
   ].join('\n'),
   flags: {
     force: { type: 'boolean', help: 'Also while it runs, or is declared in code' },
-    ...steerFlags(null),
+    ...steerFlags(LOG),
   },
   run: runRemove,
 }
@@ -49,7 +49,7 @@ function runRemove(args: Args, io: Io): Promise<number> {
     const removed: string[] = []
     for (const view of views) {
       // That of exec counts as declared in code, which the next call of exec is: it makes it again when it is needed.
-      await client.schedules.remove(view.name, { force: force || isOfExec(view) })
+      await client.schedules.remove(view.name, { force: force || isOfExec(view), ...operatorOf(args, io) })
       removed.push(view.name)
       if (!args.has('json')) say(`${view.name} is removed.${whyWords(authorOf(args, io))}`, io)
     }

@@ -1,6 +1,6 @@
 import type { PauseOptions, ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
-import { authorOf } from '../confirm.ts'
+import { authorOf, LOG, operatorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { withClient } from '../open-store.ts'
 import { countInstants } from '../schedule-times.ts'
@@ -27,7 +27,7 @@ export const resume: Command = {
       help: 'Which fires of the pause to run now: skip (none), latest, all (default: as chosen with the pause)',
     },
     ...WHICH_FLAGS,
-    ...steerFlags(null),
+    ...steerFlags(LOG),
   },
   run: runResume,
 }
@@ -57,7 +57,7 @@ function runResume(args: Args, io: Io): Promise<number> {
           missed === undefined
             ? 'What fell into the pauses is treated as was chosen when they were paused.'
             : `Of each, some instants may have fallen into the pause, ${RUN_WORDS[missed]}.`,
-        change: (name) => client.schedules.resume(name, { ...authored, missed }),
+        change: (name) => client.schedules.resume(name, { ...operatorOf(args, io), missed }),
         repeated: authored,
         done: (view) => doneWords(view, tz, io.now),
       },

@@ -2,7 +2,7 @@ import type { Client, FireView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { confirm, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { FIRE_FLAGS, findFire } from '../find-fire.ts'
 import type { Io } from '../io.ts'
@@ -62,7 +62,7 @@ function runRetry(args: Args, io: Io): Promise<number> {
       json: { schedule, dueAt: fire.dueAt, nonce: fire.nonce, round: fire.round + 1 },
     }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const opened = await saying(() => client.fires.retry(fire, { force, ...authorOf(args, io) }))
+    const opened = await saying(() => client.fires.retry(fire, { force, ...operatorOf(args, io) }))
     if (args.has('json')) printJson({ fire: opened }, io)
     else say(`Round ${opened.round} of ${what} is open: it is run again as soon as it can.`, io)
     const unrunnable = await warnUnrunnable(view, client)

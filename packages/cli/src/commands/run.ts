@@ -1,7 +1,7 @@
 import type { FireView, Json, RunView, ScheduleView } from 'cronce'
 import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { confirm, operatorOf } from '../confirm.ts'
 import { readDurationText } from '../duration-text.ts'
 import { EXIT } from '../exit-code.ts'
 import { formatDuration, formatUtc } from '../format.ts'
@@ -59,7 +59,7 @@ async function runRun(args: Args, io: Io): Promise<number> {
     const lines = planWords(view, { input, dedupe, overlap, unrunnable })
     if (!(await confirm({ lines, json: { schedule: name, job: view.job, input, dedupe, overlap } }, args, io)))
       return EXIT.ok
-    const { fire, created } = await client.schedules.trigger(name, { input, dedupe, overlap, ...authorOf(args, io) })
+    const { fire, created } = await client.schedules.trigger(name, { input, dedupe, overlap, ...operatorOf(args, io) })
     if (!created)
       note(`The key ${dedupe} is on record: this is the fire that it stands for, and no other was made.`, io)
     if (!isWaiting) return tell(view, fire, created, unrunnable, args, io)

@@ -2,7 +2,7 @@ import type { NewSchedule, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { shellWord } from 'cronce/internal'
 import { type Args, readArgs } from '../args.ts'
-import { authorOf, changeFlags, confirm } from '../confirm.ts'
+import { authorOf, changeFlags, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { formatDuration } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -36,7 +36,7 @@ export const schedule: Command = {
   flags: {
     ...PUT_FLAGS,
     force: { type: 'boolean', help: 'With remove: also while it runs, or is declared in code' },
-    ...changeFlags(null),
+    ...changeFlags(LOG),
     ...STORE_FLAGS,
     json: { type: 'boolean', help: 'Print one JSON object, {"version": 1, …}, and nothing else' },
   },
@@ -99,7 +99,7 @@ async function put(names: readonly string[], args: Args, io: Io): Promise<number
     const json = { schedule: name, created: before === null, options }
     const plan = { lines: planWords(question, options), json }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const { warnings, ...after } = await client.schedules.put(name, options)
+    const { warnings, ...after } = await client.schedules.put(name, options, operatorOf(args, io))
     if (args.has('json')) printJson({ created: before === null, schedule: after, warnings, ...authorOf(args, io) }, io)
     else say(`${doneWords(after, before, tz)}${whyWords(authorOf(args, io))}`, io)
     for (const warning of warnings) warn(warning, io)

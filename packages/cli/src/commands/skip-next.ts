@@ -1,7 +1,7 @@
 import type { ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { confirm, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -48,7 +48,7 @@ function runSkipNext(args: Args, io: Io): Promise<number> {
       json: { schedule: name, dueAt },
     }
     if (!(await confirm(plan, args, io))) return EXIT.ok
-    const after = await client.schedules.skipNext(name, { dueAt, ...authorOf(args, io) })
+    const after = await client.schedules.skipNext(name, { dueAt, ...operatorOf(args, io) })
     if (args.has('json')) printJson({ skipped: { schedule: name, dueAt }, schedule: after }, io)
     else {
       const next = after.nextAt === null ? 'It is not due again' : `Next: ${words(after.nextAt)}`

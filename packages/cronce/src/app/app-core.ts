@@ -1,5 +1,6 @@
 import type { Meter } from '../engine/parts.ts'
 import type { CronceEvent } from '../model/event.ts'
+import type { Store } from '../store/store.ts'
 import type { Emitter } from './emitter.ts'
 import type { DeclaredJob, Middleware } from './job.ts'
 import type { LazyStore } from './lazy-store.ts'
@@ -20,7 +21,11 @@ export interface AppCore<Tx> {
   /** What the store warned about, by code. */
   readonly storeWarnings: Map<string, string>
   readonly lazy: LazyStore<Tx>
+  /** Opens another namespace of the store. */
+  readonly open: (namespace: string) => Promise<Store<Tx>>
   /** The declared jobs, by name. */
   readonly jobs: Map<string, DeclaredJob<Tx>>
   readonly middleware: Middleware<Tx>[]
+  /** Reports of ended runs that are on their way. */
+  readonly checkIns: Set<Promise<void>>
 }

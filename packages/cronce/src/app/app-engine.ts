@@ -11,12 +11,14 @@ import { loadHandler } from '../target/target.ts'
 import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
 import { hashDeclarations } from './identity.ts'
-import { type DeclaredJob, demandFittingInput, engineJob } from './job.ts'
+import { type DeclaredJob, demandFittingInput, engineJob, type Middleware } from './job.ts'
 import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
 
 /** Opens the store and creates the engine that runs the jobs declared so far. */
 export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<Tx>> {
   const store = await core.lazy.open()
+  const { heartbeat } = core.resolved
+  if (heartbeat !== null) (await import('./heartbeat.ts')).addHeartbeat(core, appNameOf(core), heartbeat)
   for (const { name, definition } of core.jobs.values()) {
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)
@@ -25,7 +27,7 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
   for (const { handler, isTarget } of core.jobs.values()) if (isTarget) await loadHandler(handler)
   const labels = labelsOf(core)
   const placed = placeJobs([...core.jobs.values()], labels, isPlacing(core, labels))
-  return new Instance(partsOf(core, store, placed.jobs), settingsOf(core, labels, placed))
+  return new Instance(await partsOf(core, store, placed.jobs), settingsOf(core, labels, placed))
 }
 
 type OwnLabels = Labels & { readonly host: string }
@@ -44,17 +46,22 @@ function isPlacing<Tx>({ jobs }: AppCore<Tx>, labels: OwnLabels): boolean {
   return Object.keys(labels).length > 1 || [...jobs.values()].some(usesLabels)
 }
 
+function appNameOf<Tx>({ resolved, around }: AppCore<Tx>): string {
+  const { CRONCE_APP } = around.environment
+  return resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
+}
+
 function settingsOf<Tx>(
-  { resolved, around, jobs }: AppCore<Tx>,
+  core: AppCore<Tx>,
   labels: OwnLabels,
   { declared, families }: Pick<PlacedJobs<never>, 'declared' | 'families'>,
 ): EngineSettings {
-  const { CRONCE_APP, CRONCE_DEPLOYMENT } = around.environment
-  const appName = resolved.app ?? (CRONCE_APP ? readName('app', CRONCE_APP) : around.appName()) ?? 'default'
+  const { resolved, around, jobs } = core
+  const { CRONCE_DEPLOYMENT } = around.environment
   const all = [...jobs.values()]
   const givenDeployment = resolved.deployment ?? (CRONCE_DEPLOYMENT || undefined)
   return {
-    app: appName,
+    app: appNameOf(core),
     deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()]),
     isExplicit: givenDeployment !== undefined,
     host: labels.host,
@@ -79,10 +86,23 @@ function settingsOf<Tx>(
   }
 }
 
-function partsOf<Tx>(core: AppCore<Tx>, store: Store<Tx>, jobs: ReadonlyMap<string, DeclaredJob<Tx>>): EngineParts<Tx> {
-  const { resolved, around, events, emit, meters, middleware } = core
+/** Around all runs, and around those of this job. */
+async function middlewareFor<Tx>(core: AppCore<Tx>, { name, checkIn }: DeclaredJob<Tx>): Promise<Middleware<Tx>[]> {
+  if (checkIn === undefined) return core.middleware
+  const { checkInAround } = await import('./check-in-around.ts')
+  return [checkInAround(core, name, checkIn), ...core.middleware]
+}
+
+async function partsOf<Tx>(
+  core: AppCore<Tx>,
+  store: Store<Tx>,
+  jobs: ReadonlyMap<string, DeclaredJob<Tx>>,
+): Promise<EngineParts<Tx>> {
+  const { resolved, around, events, emit, meters } = core
   const { clock, random, newId, sync, told } = around
-  const engineJobs = [...jobs].map(([name, job]) => engineJob(name, job, middleware, resolved.namespace))
+  const engineJobs = await Promise.all(
+    [...jobs].map(async ([name, job]) => engineJob(name, job, await middlewareFor(core, job), resolved.namespace)),
+  )
   return {
     store,
     clock,

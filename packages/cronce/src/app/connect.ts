@@ -20,7 +20,7 @@ export interface Connection<Tx = unknown> extends Client<Tx> {
 
 /** Options of `connect()`. */
 export interface ConnectOptions<Tx = unknown>
-  extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'adopt' | 'logger'> {
+  extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'keepActivity' | 'adopt' | 'logger'> {
   /** Receives, instead of the logger, warnings about the store that endanger fires. */
   readonly onWarning?: ((code: string, message: string) => void) | undefined
 }
@@ -30,7 +30,7 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   const { NODE_ENV } = process.env
   const { tz = '' } = process.versions
   const { onWarning, ...others } = options ?? {}
-  const { namespace, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
+  const { namespace, keepActivityMs, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
   const source = storeSource(others.store)
   const { clock = systemClock(), zoneData = tz } = surroundingsOf(source)
   const lazy = lazyStore<Tx>(
@@ -47,6 +47,7 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   const client = createClient<Tx>({
     store: lazy.store,
     context: () => ({ zoneData, clock, random: Math.random, newId }),
+    keepActivityMs,
     emit: () => {},
   })
   const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve(), clock, logger }

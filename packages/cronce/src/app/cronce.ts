@@ -9,11 +9,13 @@ import { CronceError } from '../errors.ts'
 import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts'
 import type { Json } from '../model/json.ts'
 import { plainJob } from '../model/placement.ts'
+import type { Store } from '../store/store.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
 import { appWatch } from './app-watch.ts'
 import { atEntry } from './at-entry.ts'
+import type { DetectOptions, Detector } from './detect.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
@@ -85,6 +87,12 @@ export interface Cronce<Tx = unknown, Inputs = AnyInputs> extends Client<Tx, Inp
   handleFire(request: Request, options?: HandleFireOptions): Promise<Response>
   /** Accepts the outcome of a run from the endpoint of an HTTP target with a call-back. */
   handleCallback(request: Request, options: HandleCallbackOptions): Promise<Response>
+  /**
+   * Wrap work that cronce does not schedule, such as a job of another scheduler, in every process that executes it. If it begins again
+   * within the window, in any process, that is reported, or (`refuse`) the second one is not executed and `undefined` is the answer.
+   * Works without `start()`. If the store does not answer, the work is executed all the same.
+   */
+  detect<Value>(name: string, options: DetectOptions, work: () => Value | Promise<Value>): Promise<Value | undefined>
   /** This instance's id, once it has started. */
   readonly instance: string | null
   [Symbol.asyncDispose](): Promise<void>
@@ -113,6 +121,8 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     elections.begin()
     watch.begin()
   }
+  let detector: Promise<Detector<Tx>> | null = null
+
   const app: Cronce<Tx> = {
     ...client,
     ...makeLocks(exclusiveParts),
@@ -155,6 +165,10 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         secretOf: (job) => callbackSecretOf(findJob(jobs, job)?.handler),
         logger,
       }),
+    detect: async (name, detectOptions, work) => {
+      detector ??= import('./detect.ts').then(({ Detector }) => new Detector(core, () => app.instance))
+      return (await detector).detect(name, detectOptions, work)
+    },
     get instance() {
       return lifecycle.engine?.instance ?? null
     },
@@ -179,24 +193,38 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     events.emit(event)
   }
   const storeWarnings = new Map<string, string>()
-  const lazy = lazyStore<Tx>(
-    () =>
-      source.open({
-        namespace: resolved.namespace,
-        adopt: resolved.adopt,
-        production: around.production,
-        warn(code, message) {
-          storeWarnings.set(code, message)
-          logger.warn(`${message} (${code})`)
-        },
-      }),
-    { message: 'This app was stopped.', hint: 'Start it again, or look at the store by connect().' },
-  )
-  return { resolved, around, logger, events, emit, meters: [], storeWarnings, lazy, jobs: new Map(), middleware: [] }
+  const open = (namespace: string): Promise<Store<Tx>> =>
+    source.open({
+      namespace,
+      adopt: resolved.adopt,
+      production: around.production,
+      warn(code, message) {
+        storeWarnings.set(code, message)
+        logger.warn(`${message} (${code})`)
+      },
+    })
+  const lazy = lazyStore<Tx>(() => open(resolved.namespace), {
+    message: 'This app was stopped.',
+    hint: 'Start it again, or look at the store by connect().',
+  })
+  return {
+    resolved,
+    around,
+    logger,
+    events,
+    emit,
+    meters: [],
+    storeWarnings,
+    lazy,
+    open,
+    jobs: new Map(),
+    middleware: [],
+    checkIns: new Set(),
+  }
 }
 
 function clientPartsOf<Tx>(
-  { lazy, around, emit, jobs, logger }: AppCore<Tx>,
+  { resolved, lazy, around, emit, jobs, logger }: AppCore<Tx>,
   lifecycle: AppLifecycle<Tx>,
 ): ClientParts<Tx> {
   return {
@@ -209,6 +237,7 @@ function clientPartsOf<Tx>(
     }),
     emit,
     applied: (decision) => lifecycle.engine?.learned(decision),
+    keepActivityMs: resolved.keepActivityMs,
     jobNames: () => [...jobs.keys()],
     warn: (message) => logger.warn(message),
     inputSchemaOf: (job) => findJob(jobs, job)?.schema,

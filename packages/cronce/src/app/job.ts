@@ -1,7 +1,8 @@
+import type { CheckIn, CheckInUrl } from '../check-in/check-in.ts'
 import { inSubject } from '../client/in-subject.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
-import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'
+import { isRecord, optionConflict, optionInvalid, readChoice, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
 import { demandTrigger, unsetTrigger } from '../client/read-trigger.ts'
 import type {
@@ -34,6 +35,7 @@ import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { readWatch } from '../watch/read-watch.ts'
 import type { JobWatchOptions } from '../watch/watch-options.ts'
 import { createRun } from './handled-run.ts'
+import { readPingUrl } from './read-ping-url.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
 export type JobOptions<Schema extends StandardSchema | undefined = undefined> =
@@ -67,6 +69,11 @@ export interface JobOnlyOptions<Schema extends StandardSchema | undefined = unde
   readonly hosts?: 'each' | undefined
   /** What the watchdog reports about its schedules, where it differs from the app's `watch`. */
   readonly watch?: JobWatchOptions | undefined
+  /**
+   * Where each run reports its start and its end: `{ url }` of a dead man's switch, or `sentry(Sentry, { slug })` of `cronce/check-in`.
+   * A check-in that fails is logged; it never fails or delays a run.
+   */
+  readonly checkIn?: CheckIn | CheckInUrl | undefined
   /** The name that the job had before: it continues where that one stopped, in one step, with its pause. */
   readonly was?: string | undefined
 }
@@ -101,6 +108,7 @@ export interface DeclaredJob<Tx> {
   readonly isTarget: boolean
   readonly retryIf: (error: unknown) => boolean
   readonly watch: JobWatchOptions | undefined
+  readonly checkIn: CheckIn | CheckInUrl | undefined
 }
 
 export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
@@ -113,7 +121,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
   const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
-  const { schema, retry, was, hosts, watch, ...rest } = target.rest as JobOptions<StandardSchema>
+  const { schema, retry, was, hosts, watch, checkIn, ...rest } = target.rest as JobOptions<StandardSchema>
   if (schema !== undefined && !isStandardSchema(schema)) {
     throw new CronceError('OPTION_INVALID', `The schema of job ${JSON.stringify(id)} is not a Standard Schema.`, {
       hint: 'Hand in a schema of Zod, Valibot, ArkType, or anything else with a ~standard property.',
@@ -144,6 +152,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     isTarget: target.handler !== null,
     retryIf: readRetryIf(id, retryIf),
     watch,
+    checkIn: readCheckIn(checkIn),
   }
   // A rejection is reported when the app starts, which asks again.
   demandFittingInput(job)?.catch(() => {})
@@ -193,7 +202,7 @@ function demandOrder(name: unknown, options: unknown, handler: unknown): void {
 }
 
 /** `job` is listed here so that it is refused with its own explanation. */
-const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', 'watch', ...TARGET_NAMES]
+const JOB_NAMES: readonly string[] = [...SCHEDULE_NAMES, 'schema', 'was', 'hosts', 'watch', 'checkIn', ...TARGET_NAMES]
 
 /** Refuses unknown options first: a misspelled `command` would only be reported as a missing handler. */
 function readOptions(job: string, options: unknown): Readonly<Record<string, unknown>> {
@@ -261,6 +270,16 @@ function handlerHint(handler: unknown): string {
   return isFile
     ? `Write the file into the options, and no handler: { cron: '0 3 * * *', file: ${show(handler)} }.`
     : 'Write async (run) => { … } as the last argument.'
+}
+
+function readCheckIn(given: unknown): CheckIn | CheckInUrl | undefined {
+  if (given === undefined) return undefined
+  if (isRecord(given) && 'url' in given)
+    return { url: readPingUrl('checkIn.url', readFields('checkIn', given, ['url'], '{ url }').url) }
+  const { started, ended } = (given ?? {}) as Partial<CheckIn>
+  if (typeof started === 'function' && typeof ended === 'function') return given as CheckIn
+  const hint = "Write checkIn: { url: 'https://hc-ping.com/…' }, or sentry(Sentry, { slug }) of cronce/check-in."
+  throw optionInvalid('checkIn', given, 'a URL, or an object with the methods started and ended', hint)
 }
 
 function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {

@@ -210,12 +210,22 @@ export class AppLifecycle<Tx> {
     await this.keepAlive(async () => {
       await this.#engine?.stop(this.#stopOptions)
       this.#engine = null
+      await this.#reportedWithin(CLOSE_MS)
       await this.#closeWithin(CLOSE_MS)
     })
     // Only now: a signal that arrives during the stop must wait for its end, and so must other apps of this process.
     this.#ignoreSignals()
     this.#begun = null
     this.#stopping = null
+  }
+
+  /** A run that has ended is not to be missed outside because its process ends as well. */
+  async #reportedWithin(ms: number): Promise<void> {
+    const { checkIns, around } = this.#core
+    if (checkIns.size === 0) return
+    const waited = new AbortController()
+    await Promise.race([Promise.all(checkIns), around.clock.sleep(ms, waited.signal)])
+    waited.abort()
   }
 
   /** A store that can't be reached must not keep the process from ending. */

@@ -105,6 +105,9 @@ const WARNINGS: { readonly [Type in EventType]?: (event: EventOf<Type>) => strin
     `Job ${JSON.stringify(job)} is exactly-once, but its run did not commit a run.transaction: what it wrote may be there twice after a crash. ` +
     'Write in run.transaction((tx) => …), or leave out the guarantee.',
   'run.fenced': (event) => `${about(event)} was overtaken: its ${event.refused} was refused (token ${event.token}).`,
+  'execution.duplicated': ({ name, windowMs, isRefused, first, second }) =>
+    `${name} is executed more than once within ${windowMs / 1_000} s: at ${iso(first.at)} by process ${first.pid} on ${first.host}, ` +
+    `and at ${iso(second.at)} by process ${second.pid} on ${second.host}, which was ${isRefused ? 'refused' : 'executed as well'}.`,
   'run.lost': (event) => `${about(event)} was lost with instance ${event.instance}.`,
   'lease.lost': ({ instance, runs }) =>
     `The lease of instance ${instance} ran out; ${counted(runs, 'run is', 'runs are')} aborted.`,

@@ -1,5 +1,5 @@
 import { readName } from '../client/read-name.ts'
-import { readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
+import { isRecord, readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
 import { readLabels } from '../client/read-placement.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
@@ -12,6 +12,7 @@ import { type ReadAlerts, readAlerts, readWatch } from '../watch/read-watch.ts'
 import type { Thresholds } from '../watch/rules/thresholds.ts'
 import type { WatchOptions } from '../watch/watch-options.ts'
 import { type Logger, stderrLogger } from './logger.ts'
+import { readPingUrl } from './read-ping-url.ts'
 
 /** Options of `cronce()`. */
 export interface CronceOptions<Tx = unknown> {
@@ -49,12 +50,19 @@ export interface CronceOptions<Tx = unknown> {
   readonly holdDown?: Duration | undefined
   /** How long live processes of an older release keep a job that the newest release does not declare, up to a day. @default '10m' */
   readonly retireAfter?: Duration | undefined
+  /**
+   * The fleet writes a heartbeat once per period, 1 s to 1 d, and calls the URL of a dead man's switch with each: so the end of all
+   * instances is noticed outside. As `'1m'`, or `{ every, url }`. @default none
+   */
+  readonly heartbeat?: Duration | HeartbeatOptions | undefined
   /** Stop on SIGTERM and SIGINT, then let the process end. @default true */
   readonly signals?: boolean | undefined
   /** Whether a started app keeps the process from ending. @default true */
   readonly keepAlive?: boolean | undefined
   /** Where failures, dangers, the start and the stop are reported, `false` for nowhere. @default stderr */
   readonly logger?: Logger | false | undefined
+  /** How long lines of the operator log are kept, a day to ten years: those of actions in this process. @default '365d' */
+  readonly keepActivity?: Duration | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
   /** Where the watchdog sends its alerts. With this option, or `watch`, the fleet watches itself. @default no watchdog */
@@ -68,6 +76,19 @@ export interface ResolvedWatch {
   readonly thresholds: Thresholds
 }
 
+/** The option `heartbeat`. */
+export interface HeartbeatOptions {
+  /** @default '1m' */
+  readonly every?: Duration | undefined
+  /** Of a dead man's switch: URL/start, URL, URL/fail and URL/log are called. @default none */
+  readonly url?: string | undefined
+}
+
+export interface Heartbeat {
+  readonly everyMs: number
+  readonly url: string | null
+}
+
 export interface ResolvedOptions {
   readonly namespace: string
   readonly app: string | undefined
@@ -79,9 +100,11 @@ export interface ResolvedOptions {
   readonly drainMs: number
   readonly holdDownMs: number
   readonly retireAfterMs: number
+  readonly heartbeat: Heartbeat | null
   readonly signals: boolean
   readonly keepAlive: boolean
   readonly logger: Logger
+  readonly keepActivityMs: number
   readonly adopt: boolean
   /** `null`: the app is not watched. */
   readonly watch: ResolvedWatch | null
@@ -101,15 +124,18 @@ const NAMES = [
   'drain',
   'holdDown',
   'retireAfter',
+  'heartbeat',
   'signals',
   'keepAlive',
   'logger',
+  'keepActivity',
   'adopt',
   'alerts',
   'watch',
 ] as const satisfies readonly (keyof CronceOptions)[]
 
 const DAY_MS = 86_400_000
+const YEAR_MS = 365 * DAY_MS
 const SILENT: Logger = { error: () => {}, warn: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
@@ -125,9 +151,11 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
     holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
     retireAfterMs: readDuration('retireAfter', given.retireAfter ?? 600_000, { min: 1_000, max: DAY_MS }),
+    heartbeat: readHeartbeat(given.heartbeat),
     signals: readBoolean('signals', given.signals ?? true),
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),
+    keepActivityMs: readKeep(given.keepActivity),
     adopt: readBoolean('adopt', given.adopt ?? false),
     watch: resolveWatch(given),
     warnings: appSuspicions(given),
@@ -137,6 +165,22 @@ export function resolveOptions(options: unknown): ResolvedOptions {
 function resolveWatch({ alerts, watch }: { alerts?: unknown; watch?: unknown }): ResolvedWatch | null {
   if (alerts === undefined && watch === undefined) return null
   return { alerts: readAlerts(alerts), thresholds: readWatch(watch, 'app') }
+}
+
+function readHeartbeat(given: unknown): Heartbeat | null {
+  if (given === undefined) return null
+  const fields = isRecord(given)
+    ? readFields('heartbeat', given, ['every', 'url'], "{ every: '1m' }")
+    : { every: given }
+  const { every = '1m', url } = fields as { readonly every?: unknown; readonly url?: unknown }
+  return {
+    everyMs: readDuration(isRecord(given) ? 'heartbeat.every' : 'heartbeat', every, { min: 1_000, max: DAY_MS }),
+    url: url === undefined ? null : readPingUrl('heartbeat.url', url),
+  }
+}
+
+function readKeep(keep: unknown = YEAR_MS): number {
+  return readDuration('keepActivity', keep, { min: DAY_MS, max: 10 * YEAR_MS })
 }
 
 function readLogger(logger: unknown): Logger {

@@ -9,6 +9,7 @@ import { advance } from '../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../policy/plan/backfill.ts'
 import { changeSchedules, type Changed as DoneChange, type ScheduleAccess } from '../store/change-schedules.ts'
 import type { InTransaction } from '../store/store.ts'
+import { type Act, withActivity } from './activity.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { type ClientParts, contextAt } from './parts.ts'
 
@@ -28,6 +29,11 @@ export type Changed =
   /** A fire that was to be created is on record. */
   | { readonly kind: 'exists'; readonly fire: FireRecord }
 
+export interface ChangeOptions<Tx> extends InTransaction<Tx> {
+  /** For the operator log. Absent: the change is no action of a person, or part of one that is logged. */
+  readonly act?: Act | undefined
+}
+
 /** A failed try means that another process has changed the schedule, or locks it. All of them together take some seconds. */
 const TRIES = 50
 
@@ -36,7 +42,7 @@ export async function changeAny<Tx>(
   parts: ClientParts<Tx>,
   id: string,
   decide: DecideOnAny,
-  { tx }: InTransaction<Tx> = {},
+  { tx, act }: ChangeOptions<Tx> = {},
 ): Promise<Changed> {
   const { clock, random } = parts.context()
   const inTheWay: FireRecord[] = []
@@ -57,9 +63,11 @@ export async function changeAny<Tx>(
   }
   const done = await changeSchedules(access, [id], async (_, state, context) => {
     step = passOver(state, context, inTheWay)
-    const decision = step ?? (await decide(state, context))
-    if (decision !== null && 'refused' in decision) throw refusalError(decision)
-    return decision
+    if (step !== null) return step
+    const decision = await decide(state, context)
+    if (decision === null) return null
+    if ('refused' in decision) throw refusalError(decision)
+    return withActivity(parts, act, state, decision, context.now)
   })
   return changedOf(done.get(id)!)
 }
@@ -76,7 +84,7 @@ export async function changeSchedule<Tx>(
   parts: ClientParts<Tx>,
   id: string,
   decide: Decide,
-  options: InTransaction<Tx> = {},
+  options: ChangeOptions<Tx> = {},
 ): Promise<Changed> {
   return changeAny(
     parts,

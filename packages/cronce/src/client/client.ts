@@ -1,3 +1,4 @@
+import { type Activity, makeActivity } from './activity.ts'
 import { type Alerts, makeAlerts } from './alerts.ts'
 import { type Deployments, makeDeployments } from './deployments.ts'
 import { type FeedEntry, type FeedOptions, feed } from './feed.ts'
@@ -20,6 +21,7 @@ export interface Client<Tx = unknown, Inputs = AnyInputs> {
   readonly instances: Instances
   readonly deployments: Deployments
   readonly tenants: Tenants
+  readonly activity: Activity
   readonly alerts: Alerts
   readonly store: StoreStatus
   /** What happens in the fleet, from now on or from an instant on, until the signal is aborted: see `FeedEntry`. */
@@ -35,6 +37,7 @@ export function createClient<Tx>(parts: ClientParts<Tx>): Client<Tx> {
     instances: makeInstances(parts),
     deployments: makeDeployments(parts),
     tenants: makeTenants(parts),
+    activity: makeActivity(parts),
     alerts: makeAlerts(parts),
     store: makeStoreStatus(parts),
     feed: (options) => feed(parts, options),

@@ -2,14 +2,16 @@ import { CronceError } from '../errors.ts'
 import type { Change } from '../model/change.ts'
 import type { Definition } from '../model/schedule.ts'
 import type { Decision } from '../policy/decision.ts'
+import { type Act, changedDefinition, withActivity } from './activity.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { announce, refusalError } from './change-schedule.ts'
 import { type ClientParts, contextAt } from './parts.ts'
+import type { Authored, Operator } from './read-command.ts'
 import type { NewSchedule } from './schedule-options.ts'
 import { defineByClient, readSchedule, scheduleExists, writeSchedule } from './write-schedule.ts'
 
 /** Options of `schedules.createMany()`. */
-export interface CreateManyOptions {
+export interface CreateManyOptions extends Authored {
   /** Called for each schedule, batch by batch, in the given order. */
   readonly onResult?: ((result: CreateResult) => void) | undefined
 }
@@ -37,12 +39,13 @@ export async function createMany<Tx>(
   parts: ClientParts<Tx>,
   entries: Entries,
   onResult: CreateManyOptions['onResult'],
+  by: Operator,
 ): Promise<CreatedMany> {
   let created = 0
   let refused = 0
   const problems: CreatedMany['problems'][number][] = []
   const flush = async (batch: readonly (readonly [string, NewSchedule])[]): Promise<void> => {
-    for (const result of await createBatch(parts, batch)) {
+    for (const result of await createBatch(parts, batch, by)) {
       if (result.created) created++
       else if (++refused <= PROBLEMS) problems.push(result)
       onResult?.(result)
@@ -68,6 +71,7 @@ interface Candidate {
 async function createBatch<Tx>(
   parts: ClientParts<Tx>,
   batch: readonly (readonly [string, NewSchedule])[],
+  by: Operator,
 ): Promise<CreateResult[]> {
   const results: CreateResult[] = []
   const candidates = new Map<number, Candidate>()
@@ -84,10 +88,10 @@ async function createBatch<Tx>(
     }
   }
   const first = [...candidates].filter(([index]) => !later.includes(index))
-  for (const index of [...(await createFresh(parts, first, results)), ...later]) {
+  for (const index of [...(await createFresh(parts, first, results, by)), ...later]) {
     const { name, options } = candidates.get(index)!
     try {
-      const { warnings } = await writeSchedule(parts, 'create', name, options, {})
+      const { warnings } = await writeSchedule(parts, 'create', name, options, { by })
       results[index] = { name, created: true, warnings }
     } catch (error) {
       results[index] = refused(name, error)
@@ -101,12 +105,14 @@ async function createFresh<Tx>(
   parts: ClientParts<Tx>,
   candidates: readonly (readonly [number, Candidate])[],
   results: CreateResult[],
+  by: Operator,
 ): Promise<number[]> {
   if (candidates.length === 0) return []
   const names = candidates.map(([, { name }]) => name)
   const loaded = await readStore('load schedules', () => parts.store.load(names))
   const existing = new Map(loaded.schedules.map((state) => [state.id, state]))
   const context = contextAt(parts, loaded)
+  const act: Act = { action: 'create', by, changed: changedDefinition }
   const decided: { readonly index: number; readonly candidate: Candidate; readonly decision: Decision }[] = []
   for (const [index, candidate] of candidates) {
     const { name, definition } = candidate
@@ -115,7 +121,7 @@ async function createFresh<Tx>(
     if (decision instanceof CronceError) results[index] = refused(name, decision)
     else if (decision === null) throw new Error('A schedule that is not there is created or refused.')
     else if ('refused' in decision) results[index] = refused(name, refusalError(decision))
-    else decided.push({ index, candidate, decision })
+    else decided.push({ index, candidate, decision: withActivity(parts, act, null, decision, context.now) })
   }
   const changes: Change[] = decided.map(({ decision }) => decision.change)
   const applied = await writeStore('create schedules', () => parts.store.apply(changes, { wake: true }))

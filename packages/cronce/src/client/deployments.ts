@@ -2,8 +2,10 @@ import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
 import type { AppRecord, DeploymentRecord, RefusedDeclaration } from '../model/app.ts'
 import { activateDeployment, findDeployment } from '../policy/deploy/deployment.ts'
+import { type Act, lineOf } from './activity.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
+import { AUTHORED, type Authored, readCommand, readOperator } from './read-command.ts'
 import { readName } from './read-name.ts'
 
 /** Which deployment decides is explained in https://github.com/cronce/cronce/blob/main/docs/deploys.md. */
@@ -46,16 +48,17 @@ export interface Deployments {
    * Make this deployment decide at once, as after a rollback, until an id appears for the first time. DEPLOYMENT_NOT_LIVE if it has no
    * live instance.
    */
-  activate(app: string, id: string): Promise<DeploymentsView>
+  activate(app: string, id: string, options?: Authored): Promise<DeploymentsView>
 }
 
 /** Each failed try means that another process succeeded. */
 const TRIES = 50
 
-export function makeDeployments<Tx>({ store, emit }: ClientParts<Tx>): Deployments {
-  const load = async (app: string): Promise<AppRecord> => {
+export function makeDeployments<Tx>(parts: ClientParts<Tx>): Deployments {
+  const { store, emit } = parts
+  const load = async (app: string): Promise<{ readonly now: number; readonly app: AppRecord }> => {
     const loaded = await readStore('load an app', () => store.loadApp(app))
-    if (loaded.app !== null) return loaded.app
+    if (loaded.app !== null) return { now: loaded.now, app: loaded.app }
     throw new CronceError('APP_NOT_FOUND', `There is no app ${JSON.stringify(app)}.`, {
       hint: 'Look at the instances: each says which app it is of. A process without jobs declares nothing.',
     })
@@ -66,16 +69,18 @@ export function makeDeployments<Tx>({ store, emit }: ClientParts<Tx>): Deploymen
     return new Set(live.map(({ deployment }) => deployment))
   }
   return {
-    get: async (app) => viewDeployments(await load(readName('app', app))),
-    async activate(app, id) {
+    get: async (app) => viewDeployments((await load(readName('app', app))).app),
+    async activate(app, id, options) {
       const name = readName('app', app)
       const deployment = readName('deployment', id)
+      const act: Act = { action: 'activate', by: readOperator(readCommand(options, AUTHORED)) }
       for (let tries = 0; tries < TRIES; tries++) {
-        const known = await load(name)
+        const { now, app: known } = await load(name)
         if (findDeployment(known, deployment) === undefined) throw deploymentNotFound(known, deployment)
         const next = activateDeployment(known, deployment, await liveIds(name))
         if (next === null) throw deploymentNotLive(name, deployment)
-        if (!(await writeStore('activate a deployment', () => store.saveApp(next)))) continue
+        const line = lineOf(parts, act, { type: 'app', name }, now, { from: known.active, to: deployment })
+        if (!(await writeStore('activate a deployment', () => store.saveApp(next, line)))) continue
         const { number } = findDeployment(next, deployment)!
         if (known.active !== deployment) emit({ type: 'deployment.activated', app: name, deployment, number })
         return viewDeployments(next)

@@ -4,20 +4,24 @@ import type { FireEnd, FireKey, FireRecord, HourCount } from '../model/record.ts
 import { cancelFire } from '../policy/operate/cancel.ts'
 import { retryFire } from '../policy/operate/retry-fire.ts'
 import { listFires, type ViewQuery } from '../store/list-views.ts'
+import { type Act, logAlone } from './activity.ts'
 import { readBack, readStore, writeStore } from './ask-store.ts'
-import { changeSchedule } from './change-schedule.ts'
+import { changeSchedule, type Decide } from './change-schedule.ts'
 import { findFire } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
 import {
+  AUTHORED,
   type Authored,
+  authorOf,
   type FireRef,
+  type Operator,
   optionalInstant,
   optionalText,
-  readAuthored,
   readCommand,
   readFireKey,
+  readOperator,
 } from './read-command.ts'
 import { readName } from './read-name.ts'
 import { optionInvalid, readBoolean, readChoice, readInteger } from './read-option.ts'
@@ -80,7 +84,7 @@ export interface Fires {
   /** End a fire that waits, or ask its run to end. */
   cancel(fire: FireRef, options?: Authored): Promise<FireView>
   /** Delete ended fires whose time is up, with their runs and steps, up to `limit` (1,000). Instances do it by themselves. */
-  prune(options?: { readonly limit?: number | undefined }): Promise<{ readonly deleted: number }>
+  prune(options?: Authored & { readonly limit?: number | undefined }): Promise<{ readonly deleted: number }>
 }
 
 /** In one look at their latest fires. */
@@ -119,27 +123,33 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
     },
     async retry(fire, options) {
       const key = readFireKey(fire)
-      const { force = false, ...authored } = readCommand(options, ['force', 'author', 'note'])
-      const asked = readAuthored(authored)
-      const command = { force: readBoolean('force', force), dueAt: key.dueAt, asked }
-      await changeSchedule(parts, key.schedule, async (state, context) =>
+      const { force = false, ...authored } = readCommand(options, ['force', ...AUTHORED])
+      const by = readOperator(authored)
+      const command = { force: readBoolean('force', force), dueAt: key.dueAt, asked: authorOf(by) }
+      const decide: Decide = async (state, context) =>
         // Read after the state: whatever changes the record changes the state's version, too, and is noticed.
-        retryFire(state, await demandFire(parts, key), command, context),
-      )
+        retryFire(state, await demandFire(parts, key), command, context)
+      await changeSchedule(parts, key.schedule, decide, { act: actOn('retry', by, key) })
       return viewFire(await readBack(() => demandFire(parts, key)))
     },
     async cancel(fire, options) {
       const key = readFireKey(fire)
-      const authored = readAuthored(readCommand(options, ['author', 'note']))
-      await changeSchedule(parts, key.schedule, (state, context) => cancelFire(state, key, authored, context))
+      const by = readOperator(readCommand(options, AUTHORED))
+      const decide: Decide = (state, context) => cancelFire(state, key, authorOf(by), context)
+      await changeSchedule(parts, key.schedule, decide, { act: actOn('cancel', by, key) })
       return viewFire(await readBack(() => demandFire(parts, key)))
     },
     async prune(options) {
-      const { limit = 1_000 } = readCommand(options, ['limit'])
+      const { limit = 1_000, ...authored } = readCommand(options, ['limit', ...AUTHORED])
       const most = readInteger('limit', limit, { min: 1, max: 10_000 })
+      await logAlone(parts, { action: 'prune', by: readOperator(authored) }, { limit: most })
       return writeStore('prune', () => parts.store.prune(most))
     },
   }
+}
+
+function actOn(action: 'retry' | 'cancel', by: Operator, { dueAt, nonce }: FireKey): Act {
+  return { action, by, changed: () => ({ dueAt, nonce }) }
 }
 
 function readNames(value: unknown): readonly string[] {

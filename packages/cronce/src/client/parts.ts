@@ -13,6 +13,8 @@ export interface ClientParts<Tx = unknown> {
   readonly emit: (event: CronceEvent) => void
   /** Receives every change that was written: this instance remembers it in case the store loses it. */
   readonly applied?: ((decision: Decision) => void) | undefined
+  /** How long lines of the operator log are kept. @default a year */
+  readonly keepActivityMs?: number | undefined
   /** The jobs that this process knows. */
   readonly jobNames?: (() => readonly string[]) | undefined
   /** Reports what is valid and probably not meant. */

@@ -1,7 +1,9 @@
+import { ORIGINS, type Origin } from '../model/activity.ts'
 import { LIMITS } from '../model/limits.ts'
 import type { FireKey } from '../model/record.ts'
+import type { Author } from '../policy/operate/pause.ts'
 import { readName } from './read-name.ts'
-import { invalid, readFields, readInstant, readText } from './read-option.ts'
+import { invalid, readChoice, readFields, readInstant, readText } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 
 /** Who did it and why, for the record. */
@@ -10,7 +12,16 @@ export interface Authored {
   readonly author?: string | undefined
   /** Up to 1,000 characters. @default none */
   readonly note?: string | undefined
+  /** Where the command came from, for the operator log. @default 'code' */
+  readonly origin?: Origin | undefined
 }
+
+/** Who acts, why and from where. */
+export interface Operator extends Author {
+  readonly origin: Origin
+}
+
+export const AUTHORED = ['author', 'note', 'origin'] as const
 
 /** Which fire is meant. */
 export interface FireRef {
@@ -38,6 +49,16 @@ export function readAuthored({ author, note }: { author?: unknown; note?: unknow
     author: author === undefined ? null : readText('author', author, LIMITS.name),
     note: note === undefined ? null : readText('note', note, LIMITS.note),
   }
+}
+
+/** What is kept with the schedule: who and why. */
+export function authorOf({ author, note }: Operator): Author {
+  return { author, note }
+}
+
+export function readOperator(fields: { author?: unknown; note?: unknown; origin?: unknown }): Operator {
+  const { origin = 'code' } = fields
+  return { ...readAuthored(fields), origin: readChoice('origin', origin, ORIGINS) }
 }
 
 /** Options of a command; none are as good as an empty object. */

@@ -3,22 +3,35 @@ import { isRenamedTo, namesBefore } from '../policy/deploy/continue-job.ts'
 import { announceRetirements } from '../policy/deploy/deployment.ts'
 import { remove } from '../policy/operate/remove.ts'
 import { isRefusal } from '../policy/refusals.ts'
+import type { Act } from './activity.ts'
 import { readStore, writeStore } from './ask-store.ts'
-import { changeAny, changeSchedule } from './change-schedule.ts'
+import { changeAny, changeSchedule, type DecideOnAny } from './change-schedule.ts'
 import type { ClientParts } from './parts.ts'
+import type { Operator } from './read-command.ts'
 
 interface RemoveCommand {
   readonly force: boolean
 }
 
-export async function removeSchedule<Tx>(parts: ClientParts<Tx>, id: string, command: RemoveCommand): Promise<void> {
+export async function removeSchedule<Tx>(
+  parts: ClientParts<Tx>,
+  id: string,
+  command: RemoveCommand,
+  by: Operator,
+): Promise<void> {
   let app: string | null = null
-  await changeSchedule(parts, id, async (state, context) => {
-    app = appOf(state)
-    const decision = remove(state, command, context)
-    if (!isRefusal(decision)) await removeOldNames(parts, state, command)
-    return decision
-  })
+  const act: Act = { action: 'remove', by, changed: removed }
+  await changeSchedule(
+    parts,
+    id,
+    async (state, context) => {
+      app = appOf(state)
+      const decision = remove(state, command, context)
+      if (!isRefusal(decision)) await removeOldNames(parts, state, command, act)
+      return decision
+    },
+    { act },
+  )
   if (app !== null) await announceRemoval(parts, app, id)
 }
 
@@ -30,6 +43,7 @@ async function removeOldNames<Tx>(
   parts: ClientParts<Tx>,
   state: ScheduleState,
   command: RemoveCommand,
+  act: Act,
   seen = new Set([state.id]),
 ): Promise<void> {
   // The stretch that has not ended names the successor.
@@ -41,12 +55,14 @@ async function removeOldNames<Tx>(
   // An old name of another app is that of its own job.
   const isBefore = (one: ScheduleState): boolean => isRenamedTo(one, state.id) && appOf(one) === appOf(state)
   for (const old of schedules.filter(isBefore)) {
-    await removeOldNames(parts, old, command, seen)
-    await changeAny(parts, old.id, (found, context) => {
-      return found !== null && isBefore(found) ? remove(found, command, context) : null
-    })
+    await removeOldNames(parts, old, command, act, seen)
+    const decide: DecideOnAny = (found, context) =>
+      found !== null && isBefore(found) ? remove(found, command, context) : null
+    await changeAny(parts, old.id, decide, { act })
   }
 }
+
+const removed: Act['changed'] = (_, before) => ({ job: before?.definition.job ?? null, open: before?.open.length ?? 0 })
 
 const ANNOUNCEMENTS = 5
 

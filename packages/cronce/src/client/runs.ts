@@ -4,19 +4,21 @@ import { STALE } from '../policy/decision.ts'
 import { requestCancel } from '../policy/operate/cancel.ts'
 import { findRun, listRuns, ofFire, type ViewQuery } from '../store/list-views.ts'
 import { readBack, readStore } from './ask-store.ts'
-import { changeSchedule } from './change-schedule.ts'
+import { changeSchedule, type Decide } from './change-schedule.ts'
 import { type Completion, completeRun } from './complete-run.ts'
 import { viewRun } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
 import {
+  AUTHORED,
   type Authored,
+  authorOf,
   type FireRef,
   optionalInstant,
   optionalText,
-  readAuthored,
   readCommand,
   readFireKey,
+  readOperator,
 } from './read-command.ts'
 import { readName } from './read-name.ts'
 import { invalid, optionConflict, readChoice } from './read-option.ts'
@@ -91,14 +93,15 @@ export function makeRuns<Tx>(parts: ClientParts<Tx>): Runs {
     async cancel(schedule, token, options) {
       const id = readName('schedule', schedule)
       const text = readToken(token)
-      const authored = readAuthored(readCommand(options, ['author', 'note']))
-      await changeSchedule(parts, id, (state, context) => {
-        const decision = requestCancel(state, text, authored, context)
+      const by = readOperator(readCommand(options, AUTHORED))
+      const decide: Decide = (state, context) => {
+        const decision = requestCancel(state, text, authorOf(by), context)
         if (decision !== STALE) return decision
         throw new CronceError('RUN_NOT_OPEN', `Run ${text} of ${JSON.stringify(id)} is not going on.`, {
           hint: 'Look at the run: it has ended, or the token is of another schedule.',
         })
-      })
+      }
+      await changeSchedule(parts, id, decide, { act: { action: 'cancel', by, changed: () => ({ run: text }) } })
       return readBack(() => get(id, text))
     },
     async complete(schedule, token, completion) {

@@ -1,18 +1,28 @@
-import type { MissedChoice } from '../model/schedule.ts'
+import type { MissedChoice, ScheduleState } from '../model/schedule.ts'
 import { SCHEDULE_STATES } from '../model/state-of.ts'
-import { type Author, pause, resume } from '../policy/operate/pause.ts'
+import { pause, resume } from '../policy/operate/pause.ts'
 import { skipNext } from '../policy/operate/skip-next.ts'
 import type { InTransaction, ScheduleQuery } from '../store/store.ts'
+import type { Act } from './activity.ts'
 import { readStore } from './ask-store.ts'
 import { type BackfillAnswer, type BackfillOptions, backfill } from './backfill.ts'
-import { type Changed, changeSchedule, scheduleNotFound } from './change-schedule.ts'
+import { type Changed, changeSchedule, type Decide, scheduleNotFound } from './change-schedule.ts'
 import { type CreatedMany, type CreateManyOptions, createMany, type Entries } from './create-many.ts'
 import { type Delivered, type DeliverOptions, deliverFire } from './deliver.ts'
 import type { AnyInputs } from './inputs.ts'
 import { viewSchedule } from './make-view.ts'
 import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
-import { type Authored, optionalInstant, optionalText, readAuthored, readCommand } from './read-command.ts'
+import {
+  AUTHORED,
+  type Authored,
+  authorOf,
+  type Operator,
+  optionalInstant,
+  optionalText,
+  readCommand,
+  readOperator,
+} from './read-command.ts'
 import { readName } from './read-name.ts'
 import { optionInvalid, readBoolean, readChoice, readInstant } from './read-option.ts'
 import { removeSchedule } from './remove-schedule.ts'
@@ -35,6 +45,9 @@ export interface ScheduleFilter {
   readonly app?: string | undefined
 }
 
+/** Options of `schedules.create()`, `put()` and `replace()`. */
+export interface WriteOptions<Tx = unknown> extends InTransaction<Tx>, Authored {}
+
 /** Options of `schedules.pause()`. */
 export interface PauseOptions extends Authored {
   /** When the pause ends by itself. @default never: until it is resumed */
@@ -49,19 +62,19 @@ export interface Schedules<Tx = unknown, Inputs = AnyInputs> {
   create<Job extends string>(
     name: string,
     options: NewSchedule<Inputs, Job>,
-    inTransaction?: InTransaction<Tx>,
+    more?: WriteOptions<Tx>,
   ): Promise<WrittenSchedule>
   /** Create it, or replace its definition; its pause, its counters and its open fires stay. */
   put<Job extends string>(
     name: string,
     options: NewSchedule<Inputs, Job>,
-    inTransaction?: InTransaction<Tx>,
+    more?: WriteOptions<Tx>,
   ): Promise<WrittenSchedule>
   /** SCHEDULE_NOT_FOUND if there is none. */
   replace<Job extends string>(
     name: string,
     options: NewSchedule<Inputs, Job>,
-    inTransaction?: InTransaction<Tx>,
+    more?: WriteOptions<Tx>,
   ): Promise<WrittenSchedule>
   /** Any number, in batches of 500. What is refused does not keep the others from being created. */
   createMany(entries: Entries, options?: CreateManyOptions): Promise<CreatedMany>
@@ -77,7 +90,7 @@ export interface Schedules<Tx = unknown, Inputs = AnyInputs> {
    * Its records stay for their time. Needs `force` while it runs, whose run is then fenced, and while an app's code declares
    * it, which would make it again.
    */
-  remove(name: string, options?: { readonly force?: boolean | undefined }): Promise<void>
+  remove(name: string, options?: Authored & { readonly force?: boolean | undefined }): Promise<void>
   /** What is due by now is still run; what comes later, and retries, wait. Pausing again replaces note and end. */
   pause(name: string, options?: PauseOptions): Promise<ScheduleView>
   /** @default missed: what was chosen when it was paused */
@@ -110,10 +123,13 @@ export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
     return { items: items.map(viewSchedule), next }
   }
   return {
-    create: async (name, options, more) => writeSchedule(parts, 'create', name, options, readTransaction(more)),
-    put: async (name, options, more) => writeSchedule(parts, 'put', name, options, readTransaction(more)),
-    replace: async (name, options, more) => writeSchedule(parts, 'replace', name, options, readTransaction(more)),
-    createMany: (entries, { onResult } = {}) => createMany(parts, entries, onResult),
+    create: async (name, options, more) => writeSchedule(parts, 'create', name, options, readWrite(more)),
+    put: async (name, options, more) => writeSchedule(parts, 'put', name, options, readWrite(more)),
+    replace: async (name, options, more) => writeSchedule(parts, 'replace', name, options, readWrite(more)),
+    async createMany(entries, options) {
+      const { onResult, ...authored } = readCommand(options, ['onResult', ...AUTHORED])
+      return createMany(parts, entries, onResult as CreateManyOptions['onResult'], readOperator(authored))
+    },
     async get(name) {
       const found = await find(name)
       if (found === null) throw await scheduleNotFound(parts, name)
@@ -129,39 +145,44 @@ export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
       return everyItem((after, limit) => list({ ...fields, after, limit }))
     },
     async remove(name, options) {
-      const { force = false } = readCommand(options, ['force'])
-      await removeSchedule(parts, readName('schedule', name), { force: readBoolean('force', force) })
+      const { force = false, ...authored } = readCommand(options, ['force', ...AUTHORED])
+      const command = { force: readBoolean('force', force) }
+      await removeSchedule(parts, readName('schedule', name), command, readOperator(authored))
     },
-    async pause(name, options) {
-      const { until, missed = 'skip', ...authored } = readCommand(options, ['author', 'note', 'until', 'missed'])
-      const command = {
-        ...readAuthored(authored),
-        until: optionalInstant('until', until) ?? null,
-        missed: readChoice('missed', missed, MISSED),
-      }
-      const id = readName('schedule', name)
-      const changed = await changeSchedule(parts, id, (state, context) => {
-        demandFuture('until', command.until, context.now)
-        return pause(state, command, context)
-      })
-      return viewChanged(changed)
-    },
+    pause: async (name, options) => pauseSchedule(parts, readName('schedule', name), options),
     async resume(name, options) {
-      const { missed, ...authored } = readCommand(options, ['missed', 'author', 'note'])
+      const { missed, ...authored } = readCommand(options, ['missed', ...AUTHORED])
       const chosen = missed === undefined ? undefined : readChoice('missed', missed, MISSED)
-      return resumeSchedule(parts, readName('schedule', name), chosen, readAuthored(authored))
+      return resumeSchedule(parts, readName('schedule', name), chosen, readOperator(authored))
     },
     trigger: async (name, options) => triggerSchedule(parts, readName('schedule', name), options),
     async skipNext(name, options) {
-      const { dueAt: given, ...authored } = readCommand(options, ['dueAt', 'author', 'note'])
+      const { dueAt: given, ...authored } = readCommand(options, ['dueAt', ...AUTHORED])
       const dueAt = readInstant('dueAt', given)
-      const why = readAuthored(authored)
+      const by = readOperator(authored)
       const id = readName('schedule', name)
-      return viewChanged(await changeSchedule(parts, id, (state, context) => skipNext(state, dueAt, context, why)))
+      const decide: Decide = (state, context) => skipNext(state, dueAt, context, authorOf(by))
+      const changed = () => ({ dueAt })
+      return viewChanged(await changeSchedule(parts, id, decide, { act: { action: 'skip', by, changed } }))
     },
     deliver: async (name, options) => deliverFire(parts, readName('schedule', name), options),
     backfill: async (name, options) => backfill(parts, readName('schedule', name), options),
   }
+}
+
+async function pauseSchedule<Tx>(
+  parts: ClientParts<Tx>,
+  id: string,
+  options: PauseOptions | undefined,
+): Promise<ScheduleView> {
+  const { until, missed = 'skip', ...authored } = readCommand(options, [...AUTHORED, 'until', 'missed'])
+  const by = readOperator(authored)
+  const wish = { until: optionalInstant('until', until) ?? null, missed: readChoice('missed', missed, MISSED) }
+  const decide: Decide = (state, context) => {
+    demandFuture('until', wish.until, context.now)
+    return pause(state, { ...authorOf(by), ...wish }, context)
+  }
+  return viewChanged(await changeSchedule(parts, id, decide, { act: { action: 'pause', by, changed: () => wish } }))
 }
 
 /** A long pause is settled in steps; an instance goes on with what would take even longer. */
@@ -171,11 +192,18 @@ async function resumeSchedule<Tx>(
   parts: ClientParts<Tx>,
   id: string,
   missed: MissedChoice | undefined,
-  authored: Author,
+  by: Operator,
 ): Promise<ScheduleView> {
+  const chosen = (state: ScheduleState | null) => missed ?? state?.pause?.missed ?? 'skip'
+  const changes: Act['changed'] = (_, before) => ({ missed: chosen(before) })
   for (let step = 1; ; step++) {
-    const changed = await changeSchedule(parts, id, (state, context) =>
-      resume(state, missed ?? state.pause?.missed ?? 'skip', context, authored),
+    // An instance finishes a resume that has begun, so the first step stands for all of them.
+    const act: Act | undefined = step === 1 ? { action: 'resume', by, changed: changes } : undefined
+    const changed = await changeSchedule(
+      parts,
+      id,
+      (state, context) => resume(state, chosen(state), context, authorOf(by)),
+      { act },
     )
     const view = viewChanged(changed)
     if (view.pause === null || changed.kind === 'unchanged' || step === RESUME_STEPS) return view
@@ -193,8 +221,9 @@ function viewChanged(changed: Changed): ScheduleView {
   return viewSchedule(changed.state)
 }
 
-function readTransaction<Tx>(more: InTransaction<Tx> | undefined): InTransaction<Tx> {
-  return { tx: readCommand(more, ['tx']).tx as Tx | undefined }
+function readWrite<Tx>(more: WriteOptions<Tx> | undefined): InTransaction<Tx> & { readonly by: Operator } {
+  const { tx, ...authored } = readCommand(more, ['tx', ...AUTHORED])
+  return { tx: tx as Tx | undefined, by: readOperator(authored) }
 }
 
 type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>

@@ -8,7 +8,7 @@ import { changeSchedule, refusalError } from './change-schedule.ts'
 import { findByNonce, findUnderOtherNames } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
-import { type Authored, readAuthored, readCommand } from './read-command.ts'
+import { AUTHORED, type Authored, authorOf, readCommand, readOperator } from './read-command.ts'
 import { readInput } from './read-input.ts'
 import { readName } from './read-name.ts'
 import { readChoice } from './read-option.ts'
@@ -45,14 +45,15 @@ export async function triggerSchedule<Tx>(
     overlap,
     tx,
     ...authored
-  } = readCommand(options, ['input', 'dedupe', 'overlap', 'tx', 'author', 'note'])
+  } = readCommand(options, ['input', 'dedupe', 'overlap', 'tx', ...AUTHORED])
   const key = dedupe === undefined ? undefined : readName('dedupe key', dedupe, LIMITS.dedupeKey)
   const input = givenInput === undefined ? undefined : readInput(givenInput)
+  const by = readOperator(authored)
   const command = {
     nonce: key ?? parts.context().newId(),
     input,
     overlap: overlap === undefined ? 'honour' : readChoice('overlap', overlap, ['honour', 'ignore']),
-    asked: readAuthored(authored),
+    asked: authorOf(by),
   } as const
   let known: FireRecord | null = null
   const changed = await changeSchedule(
@@ -71,7 +72,7 @@ export async function triggerSchedule<Tx>(
       if (known === null) throw refusalError(decision)
       return null
     },
-    { tx: tx as Tx | undefined },
+    { tx: tx as Tx | undefined, act: { action: 'trigger', by, changed: () => ({ fire: command.nonce }) } },
   )
   if (changed.kind === 'exists') return { fire: viewFire(changed.fire), created: false }
   if (changed.kind === 'unchanged') return { fire: viewFire(known!), created: false }

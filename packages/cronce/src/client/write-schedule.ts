@@ -4,11 +4,13 @@ import type { Definition, ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
 import { define } from '../policy/operate/define.ts'
 import type { InTransaction, Store } from '../store/store.ts'
+import { changedDefinition } from './activity.ts'
 import { readStore } from './ask-store.ts'
 import { cannotTransact } from './cannot-transact.ts'
 import { changeAny, scheduleNotFound } from './change-schedule.ts'
 import { viewSchedule } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
+import type { Operator } from './read-command.ts'
 import { type ReadDefinition, readDefinition } from './read-definition.ts'
 import { isRecord, optionInvalid, show } from './read-option.ts'
 import type { NewSchedule } from './schedule-options.ts'
@@ -27,7 +29,7 @@ export async function writeSchedule<Tx>(
   mode: WriteMode,
   name: string,
   options: NewSchedule,
-  inTransaction: InTransaction<Tx>,
+  { by, ...inTransaction }: InTransaction<Tx> & { readonly by: Operator },
 ): Promise<WrittenSchedule> {
   const { definition, warnings } = await readSchedule(parts, name, options, inTransaction)
   const unknown = await warnOfJob(parts, definition.job, inTransaction)
@@ -39,7 +41,7 @@ export async function writeSchedule<Tx>(
       if (mode === 'replace' && state === null) throw await scheduleNotFound(parts, name)
       return defineByClient(state, name, definition, context)
     },
-    inTransaction,
+    { ...inTransaction, act: { action: mode, by, changed: changedDefinition } },
   )
   // A definition creates nothing with a nonce and removes nothing.
   if (changed.kind === 'exists' || changed.state === null) throw new Error('A definition leaves a schedule behind.')

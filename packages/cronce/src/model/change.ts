@@ -1,3 +1,4 @@
+import type { ActivityRecord } from './activity.ts'
 import type { FireKey, HistoryRecord } from './record.ts'
 import type { Instant, ScheduleState } from './schedule.ts'
 
@@ -31,4 +32,6 @@ export interface Change {
   readonly limits: readonly { readonly slot: string; readonly limit: number }[]
   /** Up to 200 records numbered below this, due and ended before that, may go: what is skipped ahead of time ends first. */
   readonly trim: { readonly belowNumber: number; readonly endedBefore: Instant } | null
+  /** The line of the operator log about this change. Written if and only if the change is. */
+  readonly activity?: ActivityRecord
 }

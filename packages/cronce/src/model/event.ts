@@ -28,6 +28,14 @@ export interface AboutProcess {
   readonly pid: number
 }
 
+/** One execution of work that cronce does not schedule. */
+export interface Execution {
+  readonly instance: string
+  readonly host: string
+  readonly pid: number
+  readonly at: Instant
+}
+
 /** What happened, in the past tense, as plain data: ids and values, nothing with a method. */
 export type CronceEvent =
   | ({ readonly type: 'fire.planned' } & AboutFire)
@@ -70,6 +78,15 @@ export type CronceEvent =
   | ({ readonly type: 'run.untransacted' } & AboutRun)
   /** It was overtaken: what it wanted to write was refused. */
   | ({ readonly type: 'run.fenced'; readonly refused: 'settle' | 'once' | 'transaction' | 'progress' } & AboutRun)
+  /** What `app.detect()` wraps was executed again within its window. `isRefused`: the second execution did not happen. */
+  | {
+      readonly type: 'execution.duplicated'
+      readonly name: string
+      readonly windowMs: number
+      readonly isRefused: boolean
+      readonly first: Execution
+      readonly second: Execution
+    }
   /** Its instance died; this is the run that was lost. */
   | ({ readonly type: 'run.lost' } & AboutRun)
   /** A renewal came late or not at all: nothing new is begun until it has come. */
@@ -203,6 +220,7 @@ const TYPES = {
   'lease.doubted': true,
   'lease.lost': true,
   'lease.regained': true,
+  'execution.duplicated': true,
   'instance.joined': true,
   'instance.draining': true,
   'instance.left': true,

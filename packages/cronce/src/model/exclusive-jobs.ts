@@ -5,14 +5,20 @@ export const RESERVED_PREFIX = 'cronce:'
 export const LOCK_JOB = 'cronce:lock'
 export const LEADER_JOB = 'cronce:leader'
 export const ONCE_JOB = 'cronce:once'
+/** Executions of work that cronce does not schedule: they are only recorded. */
+export const DETECT_JOB = 'cronce:detect'
+/** The heartbeat of an app is called so, and by the name of the app: its job and its schedule. */
+export const HEARTBEAT_PREFIX = 'cronce:heartbeat:'
 /** Of the coordinator: node-cron runs it. */
 export const SLOT_JOB = 'cronce:node-cron'
 /** The schedule of a task is called so, and by the name of the task. */
 export const SLOT_PREFIX = 'node-cron:'
 
-/** Whether a caller waits for runs of this job and gets their outcome. */
+/** Whether fires of this job are a caller's own business: it waits for them and gets their outcome. */
 export function isExclusive(job: string): boolean {
-  return job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB
+  return (
+    job === LOCK_JOB || job === LEADER_JOB || job === ONCE_JOB || job === DETECT_JOB || job.startsWith(HEARTBEAT_PREFIX)
+  )
 }
 
 /** Whether the caller of a lock, an election, a key or node-cron executes its runs, so that no instance has to. */

@@ -1,5 +1,6 @@
+import type { ActivityRecord } from '../model/activity.ts'
 import type { FireKey, ListedRecord } from '../model/record.ts'
-import type { RecordQuery } from './store.ts'
+import type { ActivityQuery, Page, RecordQuery } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** A cursor is the position of the last item of its page, so changes in between do no harm. */
@@ -41,6 +42,33 @@ export function readPlace({ after }: RecordQuery): RecordPlace | null {
   if (after === null) return null
   const [dueAt, schedule, nonce, token] = readCursor(after, ['number', 'string', 'string', 'string'])
   return { dueAt, schedule, nonce, token }
+}
+
+/** The line that a page of the operator log begins behind. */
+export function readActivityPlace({ after }: ActivityQuery): Pick<ActivityRecord, 'at' | 'id'> | null {
+  if (after === null) return null
+  const [at, id] = readCursor(after, ['number', 'string'])
+  return { at, id }
+}
+
+/** A page of the lines that were found, of which there may be more than it holds. */
+export function activityPage(
+  now: number,
+  found: readonly ActivityRecord[],
+  { limit }: ActivityQuery,
+): Page<ActivityRecord> {
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  const isCut = found.length > limit && last !== undefined
+  return { now, items, next: isCut ? writeCursor([last.at, last.id]) : null }
+}
+
+/** The latest first. */
+export function compareActivity(
+  one: Pick<ActivityRecord, 'at' | 'id'>,
+  other: Pick<ActivityRecord, 'at' | 'id'>,
+): number {
+  return other.at - one.at || compareBytes(other.id, one.id)
 }
 
 /** `compareText` is the order of texts in the store. Tokens are decimal numbers: the longer one is the larger one. */

@@ -1,9 +1,10 @@
+import { type ActivityRecord, scheduleOfActivity } from '../model/activity.ts'
 import type { Change } from '../model/change.ts'
 import type { FireKey, FireRecord, HistoryRecord, ListedRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { stateOf } from '../model/state-of.ts'
 import { viewEndedFire, viewOpenFire } from '../model/views.ts'
-import type { RecordQuery, ScheduleQuery } from './store.ts'
+import type { ActivityQuery, RecordQuery, ScheduleQuery } from './store.ts'
 
 // Whether a record matches the query, where the store itself does not tell.
 
@@ -41,6 +42,14 @@ function matchesRun({ run, ending }: ListedRecord, { outcome, instance, token }:
 /** A range counts by its last instant at the beginning, and by its first at the end: it matches if it overlaps. */
 function isDueWithin({ dueAt, range }: ListedRecord, { from, to }: RecordQuery): boolean {
   return (from === undefined || (range?.untilAt ?? dueAt) >= from) && (to === undefined || dueAt < to)
+}
+
+export function matchesActivity(line: ActivityRecord, { schedule, from, to }: ActivityQuery): boolean {
+  return (
+    (schedule === undefined || scheduleOfActivity(line) === schedule) &&
+    (from === undefined || line.at >= from) &&
+    (to === undefined || line.at < to)
+  )
 }
 
 /** Whether a line is listed in this view. */

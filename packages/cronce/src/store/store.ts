@@ -1,3 +1,4 @@
+import type { ActivityRecord } from '../model/activity.ts'
 import type { AppRecord } from '../model/app.ts'
 import type { Change } from '../model/change.ts'
 import type { InstanceRecord, InstanceState } from '../model/instance.ts'
@@ -70,8 +71,8 @@ export interface Store<Tx = unknown> {
   transact<Value>(transaction: Transaction<Tx, Value>): Promise<Transacted<Value>>
 
   loadApp(name: string): Promise<{ readonly now: Instant; readonly app: AppRecord | null }>
-  /** Compare-and-set on `app.version - 1`. False: another caller was faster. */
-  saveApp(app: AppRecord): Promise<boolean>
+  /** Compare-and-set on `app.version - 1`. False: another caller was faster. `activity` is written if and only if the record is. */
+  saveApp(app: AppRecord, activity?: ActivityRecord): Promise<boolean>
 
   listSchedules(query: ScheduleQuery): Promise<Page<ScheduleState>>
   /**
@@ -92,6 +93,8 @@ export interface Store<Tx = unknown> {
    * follow the order of commits, not the times in the records: an end that was decided long ago and committed a moment ago is new.
    */
   listEnds(query: EndQuery): Promise<EndPage>
+  /** Lines of the operator log, the latest first; those of one instant by id, in the same direction. */
+  listActivity(query: ActivityQuery): Promise<Page<ActivityRecord>>
   listSteps(fire: FireKey): Promise<readonly StepRecord[]>
   /** In the order of their ids. Bounded by those that live: what a day has left behind may be a hundred thousand. */
   listInstances(
@@ -100,8 +103,8 @@ export interface Store<Tx = unknown> {
 
   /**
    * Delete up to `limit` ended fires whose time is up, with their runs and steps, and instances that ended a day ago and have no open runs:
-   * those are found by them. With `schedule`: instead, up to `limit` fires of this schedule, whatever their time; call it until it deletes
-   * none. Rejects with SCHEDULE_EXISTS if the schedule exists.
+   * those are found by them. Lines of the operator log whose time is up go as well, up to `limit`, and are not counted. With `schedule`: instead,
+   * up to `limit` fires of this schedule, whatever their time, and its lines of the operator log; call it until it deletes none. Rejects with SCHEDULE_EXISTS if the schedule exists.
    */
   prune(limit: number, schedule?: string): Promise<{ readonly deleted: number }>
 
@@ -124,7 +127,13 @@ export type InstanceMark =
    */
   | { readonly kind: 'dead'; readonly instance: string; readonly renewals: number; readonly hint: boolean }
   /** Ask a live instance to take nothing new, or (`false`) take that back, and wake it. */
-  | { readonly kind: 'drain'; readonly instance: string; readonly drain: boolean }
+  | {
+      readonly kind: 'drain'
+      readonly instance: string
+      readonly drain: boolean
+      /** Written if and only if the instance is live. */
+      readonly activity?: ActivityRecord | undefined
+    }
 
 /** All live instances; ended ones that still hold open runs; and the newest of the other ended ones. */
 export interface InstanceQuery {
@@ -234,6 +243,8 @@ export interface ApplyOptions<Tx> extends InTransaction<Tx> {
   readonly app?: { readonly name: string; readonly version: number } | undefined
   /** Notify peers at once: for commands of people, not for fires. */
   readonly wake?: boolean | undefined
+  /** A line of the operator log about an action that changes no schedule. Without changes and without a transaction only. */
+  readonly activity?: ActivityRecord | undefined
 }
 
 export interface Applied {
@@ -426,6 +437,14 @@ export interface RecordQuery extends PageQuery {
   readonly from?: Instant | undefined
   readonly to?: Instant | undefined
   readonly order?: 'latest' | 'earliest' | undefined
+}
+
+export interface ActivityQuery extends PageQuery {
+  /** Lines about this schedule. */
+  readonly schedule?: string | undefined
+  /** About the time of the action: `from` included, `to` excluded. */
+  readonly from?: Instant | undefined
+  readonly to?: Instant | undefined
 }
 
 export interface LatestQuery {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { type Server, startPostgres } from '../../../../scripts/servers/index.ts'
+import type { ActivityRecord } from '../../src/model/activity.ts'
 import type { Change } from '../../src/model/change.ts'
 import { ending } from '../../src/model/outcome.ts'
 import type { HistoryRecord } from '../../src/model/record.ts'
@@ -219,6 +220,20 @@ test('a plain claim of a fire that a plain claim has created before is refused w
 
   assert.deepEqual([result.kind, uses('claim'), uses('settle')], ['exists', 2, 1])
   assert.deepEqual(await loadOne(store, 's'), state)
+})
+
+const LINE: ActivityRecord = {
+  ...{ id: 'line', at: NOON, action: 'cancel', origin: 'cli', author: null, note: null },
+  ...{ subject: { type: 'schedule', name: 's' }, changed: {}, expiresAt: 2 * NOON },
+}
+
+test('a change with a line of the operator log is not a plain one', async (context) => {
+  const { store, uses } = await pairOf(context)
+  const claimed = plainClaimOf(await create(store, schedule('s')))
+  await applyAll(store, [claimed], { claimant: CLAIMANT })
+  assert.deepEqual(await applyOne(store, plainEndOf(claimed, { activity: LINE })), { kind: 'applied' })
+  assert.deepEqual((await store.listActivity({ after: null, limit: 9 })).items, [LINE])
+  assert.deepEqual([uses('claim'), uses('settle')], [1, 0])
 })
 
 test('a plain change of another epoch is refused', async (context) => {

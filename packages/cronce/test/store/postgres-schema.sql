@@ -1,5 +1,17 @@
 -- Rendered by postgres-migrate.test.ts. To write it anew, run that test with UPDATE_SCHEMA=1.
 
+table _activity (
+  namespace text collate "C" not null,
+  at bigint not null,
+  id text collate "C" not null,
+  schedule text collate "C" not null,
+  expires_at bigint not null,
+  line text not null,
+  PRIMARY KEY (namespace, at, id)
+);
+CREATE INDEX _activity_expiry ON _activity USING btree (namespace, expires_at);
+CREATE INDEX _activity_schedule ON _activity USING btree (namespace, schedule, at, id) WHERE (schedule <> ''::text);
+
 table _apps (
   namespace text collate "C" not null,
   name text collate "C" not null,
@@ -365,8 +377,9 @@ view steps (
   due_ms bigint
 );
 
+function _add_activity(_namespace text, _lines json); -- 4775f29509ab1b93b0a2a8e8f72e9179
 function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d9218fb9ab7d29de4
-function _apply_1(_namespace text, _header text, _changes text); -- 94abbcde38c41f4033f3a56b50349541
+function _apply_1(_namespace text, _header text, _changes text); -- e79c53189f9aa9e55e862e0645f9c1d3
 function _beat_1(_namespace text, _beat text); -- 6c0e53ae9af834e24e53e9aa78605a71
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
 function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text, _planned_to_list text, _tokens_list text, _fired_list text, _due_at_list text, _token_list text, _started_at_list text); -- 6c4ee3c559d42cc6872370d3881f36d5
@@ -376,7 +389,7 @@ function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigi
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
 function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- c959339504b7da864eada1d0b105e7b0
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
-function _erase_1(_namespace text, _name text, _limit text); -- 78109441e83a1524eebdf28db89c4935
+function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
 function _finish_claims(_ids bigint[], _settled bigint[]); -- ba0258e9f7815666399070d5b54b17c8
 function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
 function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
@@ -392,7 +405,7 @@ function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad734
 function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
 function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
-function _prune_1(_namespace text, _limit text); -- ba1206424b679af7a437916acaa97a5a
+function _prune_1(_namespace text, _limit text); -- a0004c685f77cc3ebe92c67cb5842e27
 function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { type Server, startRedis } from '../../../../scripts/servers/index.ts'
+import type { ActivityRecord } from '../../src/model/activity.ts'
 import type { Change } from '../../src/model/change.ts'
 import { ending } from '../../src/model/outcome.ts'
 import { isRunning, type ScheduleState } from '../../src/model/schedule.ts'
@@ -226,4 +227,18 @@ test('a claim of a fire that a plain settlement ended is refused with its record
   const fires = await firesOf(store)
   assert.deepEqual(await applyOne(store, again, CLAIMANT), { kind: 'exists', fire: fires[0] })
   assert.deepEqual([await loadOne(store, 's'), fires.length], [settled.state, 1])
+})
+
+const NOON = Date.UTC(2027, 5, 1, 12)
+const LINE: ActivityRecord = {
+  ...{ id: 'line', at: NOON, action: 'cancel', origin: 'cli', author: null, note: null },
+  ...{ subject: { type: 'schedule', name: 's' }, changed: {}, expiresAt: 2 * NOON },
+}
+
+test('a change with a line of the operator log is not a plain one', async (context) => {
+  const runs: Runs = new Map()
+  const { store, settled } = await claimPlainly(context, 'activity', runs)
+  assert.deepEqual(await applyOne(store, { ...settled, activity: LINE }), { kind: 'applied' })
+  assert.deepEqual((await store.listActivity({ after: null, limit: 9 })).items, [LINE])
+  assert.equal(runs.get('settle'), undefined)
 })

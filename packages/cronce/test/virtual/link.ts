@@ -158,6 +158,7 @@ function wrap<Tx>(
     listLatest: through('listLatest', inner.listLatest),
     countFires: through('countFires', inner.countFires),
     listEnds: through('listEnds', inner.listEnds),
+    listActivity: through('listActivity', inner.listActivity),
     listSteps: through('listSteps', inner.listSteps),
     listInstances: through('listInstances', inner.listInstances),
     prune: through('prune', inner.prune),

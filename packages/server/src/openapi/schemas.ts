@@ -1,4 +1,4 @@
-import { OUTCOMES, REASONS, RULES, START_CAUSES } from 'cronce'
+import { ACTIONS, ORIGINS, OUTCOMES, REASONS, RULES, START_CAUSES } from 'cronce'
 import { DEFINITION_SCHEMAS } from './definition-schemas.ts'
 import {
   ANYTHING,
@@ -100,6 +100,17 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     result: ANYTHING,
     begunAt: AT,
     endedAt: orNull(AT),
+  }),
+  Activity: object({
+    id: TEXT,
+    at: AT,
+    action: choice(...ACTIONS),
+    origin: about(choice(...ORIGINS), 'Where the action came from.'),
+    author: orNull(TEXT),
+    note: orNull(TEXT),
+    subject: object({ type: choice('schedule', 'instance', 'app', 'alert', 'store'), name: TEXT }),
+    changed: about({ type: 'object' }, 'What it changed: depends on the action.'),
+    expiresAt: AT,
   }),
   Instance: object({
     id: TEXT,

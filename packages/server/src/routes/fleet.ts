@@ -1,8 +1,10 @@
 import { answerJson, NOTHING, refuse } from '../answer.ts'
+import { boundedPage } from '../bounded-page.ts'
 import { forecast } from '../forecast.ts'
 import { ref } from '../openapi/schema.ts'
-import { items } from '../openapi/schemas.ts'
+import { items, page } from '../openapi/schemas.ts'
 import { Steps } from '../steps.ts'
+import { AUTHORED, PAGE } from './parameters.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const DAY_MS = 86_400_000
@@ -38,10 +40,25 @@ export const FLEET_ROUTES: readonly Route[] = [
     id: 'activateDeployment',
     about: "Make this deployment's declarations count, as after a rollback, until a newer one comes.",
     access: 'operate',
-    body: {},
+    body: AUTHORED,
     answer: ref('Deployments'),
-    handle: async ({ source, parts }) =>
-      answerJson(await source.deployments.activate(parts('app'), parts('deployment'))),
+    handle: async ({ source, parts, body }) =>
+      answerJson(await source.deployments.activate(parts('app'), parts('deployment'), body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/activity',
+    id: 'listActivity',
+    about: 'The operator log: who did what, when, from where and why. The latest first.',
+    access: 'read',
+    query: {
+      schedule: { kind: 'text', about: 'Actions on this schedule.' },
+      from: { kind: 'instant', about: 'From this instant on.' },
+      to: { kind: 'instant', about: 'Before this instant.' },
+      ...PAGE,
+    },
+    answer: page('Activity'),
+    handle: async ({ source, query }) => boundedPage(query, (options) => source.activity.list(options)),
   }),
   route({
     method: 'GET',
@@ -88,11 +105,11 @@ function drainRoute(verb: 'drain' | 'undrain', about: string): Route {
     id: `${verb}Instance`,
     about,
     access: 'operate',
-    body: {},
+    body: AUTHORED,
     answer: null,
     status: 204,
-    handle: async ({ source, parts }) => {
-      await source.instances.drain(parts('id'), verb === 'drain')
+    handle: async ({ source, parts, body }) => {
+      await source.instances.drain(parts('id'), verb === 'drain', body)
       return NOTHING
     },
   })

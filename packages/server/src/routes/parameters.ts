@@ -20,4 +20,10 @@ export const AUTHORED: Readonly<Record<string, Schema>> = {
   note: about(TEXT, 'Why, for the record: up to 1,000 characters.'),
 }
 
+/** The same in the query, where the body is about something else. */
+export const AUTHORED_QUERY: Readonly<Record<string, QueryParameter>> = {
+  author: { kind: 'text', about: 'Who wants it, for the record.' },
+  note: { kind: 'text', about: 'Why, for the record: up to 1,000 characters.' },
+}
+
 export const FORCE: Readonly<Record<string, Schema>> = { force: { type: 'boolean' } }

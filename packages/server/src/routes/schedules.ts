@@ -8,7 +8,7 @@ import { SCHEDULE_FIELDS } from '../openapi/definition-schemas.ts'
 import { ANYTHING, about, BOOLEAN, choice, ref, TEXT, WHEN } from '../openapi/schema.ts'
 import { page } from '../openapi/schemas.ts'
 import { Steps } from '../steps.ts'
-import { AUTHORED, FORCE, PAGE } from './parameters.ts'
+import { AUTHORED, AUTHORED_QUERY, FORCE, PAGE } from './parameters.ts'
 import { type Call, type Route, route } from './route.ts'
 
 const PATH = '/api/v1/schedules/:name'
@@ -50,12 +50,13 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     about:
       'Create it, or replace its definition; its pause, its counters and its open fires stay. `If-None-Match: *`: only create; `If-Match: *`: only replace.',
     access: 'operate',
+    query: AUTHORED_QUERY,
     body: SCHEDULE_FIELDS,
     required: ['job'],
     answer: ref('WrittenSchedule'),
-    handle: async ({ source, parts, body, request }) => {
+    handle: async ({ source, parts, query, body, request }) => {
       const write = writeOf(source.schedules, request)
-      return answerJson(await write(parts('name'), body as unknown as NewSchedule))
+      return answerJson(await write(parts('name'), body as unknown as NewSchedule, query))
     },
   }),
   route({
@@ -64,7 +65,7 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
     id: 'removeSchedule',
     about: 'Remove it; its records stay for their time.',
     access: 'operate',
-    query: { force: { kind: 'boolean', about: 'Also while it runs, or code declares it.' } },
+    query: { force: { kind: 'boolean', about: 'Also while it runs, or code declares it.' }, ...AUTHORED_QUERY },
     answer: null,
     status: 204,
     handle: async ({ source, parts, query }) => {

@@ -10,6 +10,7 @@ import {
   type InstanceQuery,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { activityPuts } from './activity.ts'
 import type { Context } from './context.ts'
 import { type Entry, type Found, type Group, type Guard, LeaseEnded, type Put, type Read } from './driver.ts'
 import { decodeName, decodeToken, encodeName, encodeNumber, type Keys } from './keys.ts'
@@ -154,11 +155,11 @@ export class Instances {
     return mark.kind === 'dead' ? this.#bury(mark) : this.#drain(mark)
   }
 
-  async #drain({ instance, drain }: InstanceMark & { readonly kind: 'drain' }): Promise<boolean> {
+  async #drain({ instance, drain, activity }: InstanceMark & { readonly kind: 'drain' }): Promise<boolean> {
     const { keys } = this.#context
     const name = encodeName(instance)
     const key = keys.key('id', name)
-    const puts = [this.#wakePut()]
+    const puts = [this.#wakePut(), ...activityPuts(keys, activity)]
     const groups: Group[] = [{ guards: [], puts: drain ? [{ key, value: '' }] : [], deletes: drain ? [] : [key] }]
     const guards: Guard[] = [{ key: keys.key('i', name), is: 'present' }]
     return this.#commit({ guards, puts, groups }, async () => {

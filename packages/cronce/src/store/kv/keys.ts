@@ -29,6 +29,7 @@ const AFTER_END = '\x01'
  * | `i id`, `iv id`, `ie id`, `id id` | an instance: as it describes itself; written at each renewal; its lease; to be drained |
  * | `g id`, `gt endedAt id`, `go id` | an instance that is over; by its end; one that may have open runs |
  * | `a app` | record of an app |
+ * | `y at id`, `ys schedule at id`, `yx expiresAt at id` | a line of the operator log: by time, by schedule, by when it may be deleted |
  */
 export class Keys {
   readonly root: string

@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { FireKey, HistoryRecord } from '../../model/record.ts'
 import { isRunning, NOBODY, type OpenFire, type RunningFire, type ScheduleState } from '../../model/schedule.ts'
+import { activityPuts } from './activity.ts'
 import { EndCounter } from './counts.ts'
 import type { Group, Guard } from './driver.ts'
 import { encodeName, type Keys } from './keys.ts'
@@ -53,6 +54,7 @@ export function planChange(
   const instances = writeOpen(keys, writes, change.id, before?.state ?? null, state)
   for (const nonce of facts.freed) writes.delete(keys.nonce(change.id, nonce))
   writeHistory(keys, writes, change, facts, place)
+  for (const { key, value } of activityPuts(keys, change.activity)) writes.put(key, value)
   if (next === null) {
     writes.delete(keys.state(change.id))
     writes.delete(keys.definition(change.id))

@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.ts'
 import type { FireKey, HistoryRecord } from '../../model/record.ts'
 import { StoreError } from '../store-error.ts'
+import { pruneActivity, pruneActivityOf } from './activity.ts'
 import type { Context } from './context.ts'
 import { foldCounts } from './counts.ts'
 import type { Entry, Group } from './driver.ts'
@@ -119,6 +120,7 @@ export async function prune(context: Context, instances: Instances, limit: numbe
   })
   if (groups.length > 0) await driver.commit({ guards: [identity.guard], puts: [], groups })
   await foldCounts(context)
+  await pruneActivity(context, limit)
   return deleted
 }
 
@@ -139,6 +141,7 @@ export async function pruneSchedule(context: Context, schedule: string, limit: n
       hint: 'Remove it first: its records are what keeps it from running twice.',
     })
   }
+  await pruneActivityOf(context, schedule)
   const fires = new Map<string, FireKey>()
   for (const { key } of [...found[1]!.entries, ...found[2]!.entries]) {
     const [, , dueAt, nonce] = keys.parts(key)

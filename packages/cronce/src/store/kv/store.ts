@@ -1,10 +1,11 @@
 import type { Store, StoreInfo } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
+import { activityPuts, listActivity } from './activity.ts'
 import { ChangeWriter } from './change-writer.ts'
 import type { Context } from './context.ts'
 import { countFires } from './counts.ts'
-import type { Guard } from './driver.ts'
+import type { Guard, Put } from './driver.ts'
 import { findDue } from './due.ts'
 import { Instances } from './instances.ts'
 import { Leases } from './leases.ts'
@@ -74,6 +75,7 @@ export class KvStore implements Store<never> {
 
   readonly apply: Store<never>['apply'] = async (changes, options = {}) => {
     this.#requireOpen()
+    if (options.activity !== undefined) await this.#write(activityPuts(this.#context.keys, options.activity), [])
     const parts = {
       context: this.#context,
       schedules: this.#schedules,
@@ -124,16 +126,21 @@ export class KvStore implements Store<never> {
     return { now: time.now(), app: entry === undefined ? null : JSON.parse(entry.value) }
   }
 
-  readonly saveApp: Store['saveApp'] = async (app) => {
+  readonly saveApp: Store['saveApp'] = async (app, activity) => {
     this.#requireOpen()
-    const { driver, keys, identity } = this.#context
+    const { keys } = this.#context
     const key = keys.app(app.name)
     // Saved once per version: the key has the version of the record.
     const unchanged: Guard = { key, is: 'version', version: app.version - 1 }
+    return this.#write([{ key, value: JSON.stringify(app) }, ...activityPuts(keys, activity)], [unchanged])
+  }
+
+  /** False: one of the guards does not hold. */
+  async #write(puts: readonly Put[], others: readonly Guard[]): Promise<boolean> {
+    const { driver, keys, identity } = this.#context
     for (;;) {
-      const guards = [identity.guard, unchanged]
-      const puts = [{ key, value: JSON.stringify(app) }]
       const before = identity.guard
+      const guards = [before, ...others]
       const { isHeld, found } = await driver.commit({ guards, puts, groups: [], reads: [{ get: keys.meta }] })
       identity.refresh(found[0]!.entries[0])
       if (isHeld || JSON.stringify(before) === JSON.stringify(identity.guard)) return isHeld
@@ -165,6 +172,11 @@ export class KvStore implements Store<never> {
   readonly listEnds: Store['listEnds'] = async (query) => {
     this.#requireOpen()
     return listEnds(this.#context, query)
+  }
+
+  readonly listActivity: Store['listActivity'] = async (query) => {
+    this.#requireOpen()
+    return listActivity(this.#context, query)
   }
 
   readonly listSteps: Store['listSteps'] = async (fire) => {

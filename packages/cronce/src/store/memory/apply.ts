@@ -9,7 +9,7 @@ import { renew } from './instances.ts'
 import { viewFire } from './list.ts'
 import { trim } from './prune.ts'
 import { findFire, isOnRecord, lastNumber } from './record-index.ts'
-import { countEnd, logEnd, type Space, setFloor, setLine, setSchedule } from './space.ts'
+import { addActivity, countEnd, logEnd, type Space, setFloor, setLine, setSchedule } from './space.ts'
 
 const APPLIED: ChangeResult = { kind: 'applied' }
 const CONFLICT: ChangeResult = { kind: 'conflict' }
@@ -47,6 +47,7 @@ function applyChange(space: Space, now: Instant, change: Change): ChangeResult {
   for (const fire of change.reopens) reopen(space, fire)
   for (const line of [...change.rewrites, ...change.history]) writeLine(space, line)
   if (change.trim !== null) trim(space, change.id, change.trim)
+  addActivity(space, change.activity)
   return APPLIED
 }
 

@@ -1,3 +1,4 @@
+import type { ActivityRecord } from '../../model/activity.ts'
 import type { AppRecord } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Json } from '../../model/json.ts'
@@ -28,6 +29,8 @@ export interface NamespaceData {
   readonly steps: Map<string, StepRecord>
   readonly instances: Map<string, StoredInstance>
   readonly apps: Map<string, AppRecord>
+  /** The operator log, by the ids of its lines. */
+  readonly activity: Map<string, ActivityRecord>
   /** Ended fires by `hourKeyText`. */
   readonly counts: Map<string, number>
   /** The highest version or counter of any removed schedule: a new schedule continues from it, in case it has the same name. */
@@ -60,6 +63,7 @@ export function emptyNamespace(): NamespaceData {
     steps: new Map(),
     instances: new Map(),
     apps: new Map(),
+    activity: new Map(),
     counts: new Map(),
     floor: 0,
   }

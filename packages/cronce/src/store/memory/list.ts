@@ -1,10 +1,30 @@
+import type { ActivityRecord } from '../../model/activity.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { FireEnd, FireKey, FireRecord, HourCount, ListedRecord, StepRecord } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { listLine, listOpenFire, viewEnd, viewEndedFire, viewOpenFire } from '../../model/views.ts'
-import { comparePlaces, placeOf, readCursor, readPlace, writeCursor, writePlace } from '../cursor.ts'
-import { matchesRecord, matchesSchedule } from '../matches.ts'
-import type { EndPage, EndQuery, HourQuery, LatestQuery, Page, RecordQuery, ScheduleQuery } from '../store.ts'
+import {
+  activityPage,
+  compareActivity,
+  comparePlaces,
+  placeOf,
+  readActivityPlace,
+  readCursor,
+  readPlace,
+  writeCursor,
+  writePlace,
+} from '../cursor.ts'
+import { matchesActivity, matchesRecord, matchesSchedule } from '../matches.ts'
+import type {
+  ActivityQuery,
+  EndPage,
+  EndQuery,
+  HourQuery,
+  LatestQuery,
+  Page,
+  RecordQuery,
+  ScheduleQuery,
+} from '../store.ts'
 import { runKeyText } from './data.ts'
 import { type FireEntry, finalLine, findFire, type RecordIndex, type Shelf } from './record-index.ts'
 import { ascend, compareText, descend } from './sorted.ts'
@@ -26,6 +46,14 @@ export function listSchedules(space: Space, now: Instant, query: ScheduleQuery):
     }
   }
   return page(now, found(), query.limit, ({ id }) => writeCursor([id]))
+}
+
+export function listActivity({ data }: Space, now: Instant, query: ActivityQuery): Page<ActivityRecord> {
+  const place = readActivityPlace(query)
+  const found = [...data.activity.values()]
+    .filter((line) => matchesActivity(line, query) && (place === null || compareActivity(line, place) > 0))
+    .sort(compareActivity)
+  return activityPage(now, found, query)
 }
 
 export function listRecords(space: Space, now: Instant, query: RecordQuery): Page<ListedRecord> {

@@ -1,3 +1,4 @@
+import { type ActivityRecord, scheduleOfActivity } from '../../model/activity.ts'
 import type { Change } from '../../model/change.ts'
 import { COUNTS_KEPT_MS } from '../../model/hours.ts'
 import type { FireKey } from '../../model/record.ts'
@@ -5,7 +6,7 @@ import type { Instant } from '../../model/schedule.ts'
 import { StoreError } from '../store-error.ts'
 import { finalLine } from './record-index.ts'
 import { ascend } from './sorted.ts'
-import { deleteFire, type Space, setCount, setInstance } from './space.ts'
+import { deleteFire, type Space, setActivity, setCount, setInstance } from './space.ts'
 
 const TRIM_LIMIT = 200
 /**
@@ -33,6 +34,7 @@ export function prune(space: Space, now: Instant, limit: number): number {
   for (const fire of fires) deleteFire(space, fire)
   for (const id of forgettable(space, now)) setInstance(space, id, undefined)
   for (const key of outdated(space, now)) setCount(space, key, 0)
+  deleteActivity(space, limit, ({ expiresAt }) => expiresAt <= now)
   return fires.length
 }
 
@@ -47,6 +49,12 @@ function expired({ records }: Space, now: Instant, limit: number): FireKey[] {
     found.push(entry)
   }
   return found
+}
+
+/** Rare: the whole log is looked at whenever fires are deleted. */
+function deleteActivity(space: Space, limit: number, isOver: (line: ActivityRecord) => boolean): void {
+  const found = [...space.data.activity.values()].filter(isOver)
+  for (const { id } of found.slice(0, limit)) setActivity(space, id, undefined)
 }
 
 /** Of instances that ended a day ago, one with open runs is kept: those runs are recovered through it. */
@@ -70,6 +78,7 @@ export function pruneSchedule(space: Space, schedule: string, limit: number): nu
       hint: 'Remove the schedule first.',
     })
   }
+  deleteActivity(space, Infinity, (line) => scheduleOfActivity(line) === schedule)
   const shelf = space.records.schedules.get(schedule)
   const found: FireKey[] = []
   for (const entry of shelf === undefined ? [] : ascend(shelf.fires)) {

@@ -1,3 +1,4 @@
+import type { ActivityRecord } from '../../model/activity.ts'
 import type { AppRecord } from '../../model/app.ts'
 import { hourOf } from '../../model/hours.ts'
 import type { FireKey, HistoryRecord, RunNotes, StepRecord } from '../../model/record.ts'
@@ -106,6 +107,16 @@ export function logEnd({ ends, journal }: Space, key: string): void {
   if (journal.undo !== null || ends.keys.length < 2 * ENDS_KEPT) return
   ends.keys = ends.keys.slice(-ENDS_KEPT)
   ends.dropped += ENDS_KEPT
+}
+
+/** The line, if there is one. */
+export function addActivity(space: Space, line: ActivityRecord | undefined): void {
+  if (line !== undefined) setActivity(space, line.id, line)
+}
+
+export function setActivity(space: Space, id: string, line: ActivityRecord | undefined): void {
+  const old = put(space.data.activity, id, line)
+  space.journal.undo?.push(() => setActivity(space, id, old))
 }
 
 export function setNotes(space: Space, key: string, notes: RunNotes | undefined): void {

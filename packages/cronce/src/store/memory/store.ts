@@ -5,9 +5,9 @@ import type { Core } from './core.ts'
 import { findDue } from './due.ts'
 import { settle } from './hold.ts'
 import { beat, listInstances, mark } from './instances.ts'
-import { countFires, listEnds, listLatest, listRecords, listSchedules, listSteps } from './list.ts'
+import { countFires, listActivity, listEnds, listLatest, listRecords, listSchedules, listSteps } from './list.ts'
 import { prune, pruneSchedule } from './prune.ts'
-import { liveRun, type Space, setApp } from './space.ts'
+import { addActivity, liveRun, type Space, setApp } from './space.ts'
 import { annotate, step } from './steps.ts'
 import {
   applyWithin,
@@ -56,7 +56,10 @@ class MemoryStore implements Store<MemoryTransaction> {
 
   readonly due: Store['due'] = async (query) => findDue(this.#space(), this.#core.now(), query)
 
-  readonly apply: Store<MemoryTransaction>['apply'] = async (changes, { tx, claimant, app, wake = false } = {}) => {
+  readonly apply: Store<MemoryTransaction>['apply'] = async (
+    changes,
+    { tx, claimant, app, activity, wake = false } = {},
+  ) => {
     const core = this.#core
     const namespace = this.#namespace
     const own = this.#space()
@@ -64,6 +67,7 @@ class MemoryStore implements Store<MemoryTransaction> {
       return applyWithin(core, findTransaction(core, tx), { namespace, changes, claimant, app, wake })
     }
     const now = core.now()
+    addActivity(own, activity)
     const results = applyChanges(own, now, changes, { claimant, app })
     if (results.some(({ kind }) => kind === 'applied')) this.#countWrite(own)
     if (wake && results.some(({ kind }) => kind === 'applied')) core.wake(namespace)
@@ -82,7 +86,9 @@ class MemoryStore implements Store<MemoryTransaction> {
 
   readonly mark: Store['mark'] = async (given) => {
     const isMarked = mark(this.#space(), this.#core.now(), given)
-    if (isMarked && given.kind === 'drain') this.#wake()
+    if (!isMarked || given.kind !== 'drain') return isMarked
+    addActivity(this.#space(), given.activity)
+    this.#wake()
     return isMarked
   }
 
@@ -105,9 +111,10 @@ class MemoryStore implements Store<MemoryTransaction> {
     app: this.#space().data.apps.get(name) ?? null,
   })
 
-  readonly saveApp: Store['saveApp'] = async (app) => {
+  readonly saveApp: Store['saveApp'] = async (app, activity) => {
     const isNext = (this.#space().data.apps.get(app.name)?.version ?? 0) === app.version - 1
     if (isNext) setApp(this.#space(), app)
+    if (isNext) addActivity(this.#space(), activity)
     return isNext
   }
 
@@ -127,6 +134,8 @@ class MemoryStore implements Store<MemoryTransaction> {
   })
 
   readonly listEnds: Store['listEnds'] = async (query) => listEnds(this.#space(), this.#core.now(), query)
+
+  readonly listActivity: Store['listActivity'] = async (query) => listActivity(this.#space(), this.#core.now(), query)
 
   readonly listSteps: Store['listSteps'] = async (fire) => listSteps(this.#space(), fire)
 

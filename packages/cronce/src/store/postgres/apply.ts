@@ -1,3 +1,4 @@
+import { type ActivityRecord, scheduleOfActivity } from '../../model/activity.ts'
 import { bucketOf } from '../../model/bucket.ts'
 import type { Change } from '../../model/change.ts'
 import type { FireKey } from '../../model/record.ts'
@@ -33,12 +34,14 @@ export interface ApplyHeader {
   readonly app_version: number | null
   /** Claims that have ended, as far as this process knows. */
   readonly finished: readonly number[]
+  /** A line of the operator log that no change carries. */
+  readonly activity?: ActivityRecord | undefined
 }
 
 /** The values of the statement, after the namespace. */
 export function applyValues(header: ApplyHeader, changes: readonly Change[], definitions: Definitions): string[] {
   const finished = header.finished.length === 0 ? null : `{${header.finished.join()}}`
-  const head = { ...header, finished, locks: changes.some(mayWait) }
+  const head = { ...header, finished, locks: changes.some(mayWait), activity: some(activityRows(header.activity)) }
   return [JSON.stringify(head), JSON.stringify(changes.map((change) => changeRow(change, definitions)))]
 }
 
@@ -56,10 +59,18 @@ function changeRow(change: Change, definitions: Definitions): object {
     history: some(change.history.map(lineRow)),
     rewrites: some(change.rewrites.map(lineRow)),
     limits: some(change.limits),
+    activity: some(activityRows(change.activity)),
     below: trim?.belowNumber,
     before: trim?.endedBefore,
     ...(state === null ? { is_gone: true, more: '' } : stateRow(state, version, definitions)),
   }
+}
+
+/** The line as a list, as `json_to_recordset` takes it. */
+export function activityRows(line: ActivityRecord | undefined): readonly object[] {
+  if (line === undefined) return []
+  const { at, id, expiresAt } = line
+  return [{ at, id, schedule: scheduleOfActivity(line) ?? '', expires_at: expiresAt, line: JSON.stringify(line) }]
 }
 
 /** Statements skip what is null. */

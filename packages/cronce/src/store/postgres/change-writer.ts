@@ -218,7 +218,7 @@ export class ChangeWriter<Tx> {
   }
 
   #generalHeader(options: ApplyOptions<Tx>, busy: string | null, finished: readonly number[]): ApplyHeader {
-    const { claimant, app } = options
+    const { claimant, app, activity } = options
     return {
       instance: claimant?.instance ?? null,
       lease_ms: claimant?.leaseMs ?? null,
@@ -228,6 +228,7 @@ export class ChangeWriter<Tx> {
       app: app?.name ?? null,
       app_version: app?.version ?? null,
       finished,
+      activity,
     }
   }
 

@@ -1,7 +1,7 @@
 import type { FireKey } from '../../model/record.ts'
 import { NOBODY } from '../../model/schedule.ts'
-import { readCursor } from '../cursor.ts'
-import type { RecordQuery, ScheduleQuery } from '../store.ts'
+import { readActivityPlace, readCursor } from '../cursor.ts'
+import type { ActivityQuery, RecordQuery, ScheduleQuery } from '../store.ts'
 import type { Statement } from './database.ts'
 import { FORMAT, reasonsOf, TROUBLE } from './rows.ts'
 
@@ -66,6 +66,28 @@ select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'stat
           order by s.name
           limit ${where.value(query.limit + 1, 'bigint')}
        )))::text as answer
+  from ${schema}._moment() m`)
+}
+
+export function selectActivity(schema: string, namespace: string, query: ActivityQuery): Select {
+  const where = new Where(namespace)
+  const place = readActivityPlace(query)
+  where.and("a.schedule = $ and a.schedule <> ''", query.schedule)
+  where.and('a.at >= $', query.from, 'bigint')
+  where.and('a.at < $', query.to, 'bigint')
+  if (place !== null) where.andSql(`(a.at, a.id) < (${where.value(place.at, 'bigint')}, ${where.value(place.id)})`)
+  const conditions = where.sql()
+  return where.select(`
+select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'lines', (
+         select coalesce(json_agg(a.line::json), '[]')
+           from (
+             select a.line
+               from ${schema}._activity a
+              where a.namespace = $1::text${conditions}
+              order by a.at desc, a.id desc
+              limit ${where.value(query.limit + 1, 'bigint')}
+           ) a
+       ))::text as answer
   from ${schema}._moment() m`)
 }
 

@@ -1,3 +1,4 @@
+import type { ActivityRecord } from '../../model/activity.ts'
 import { OUTCOMES } from '../../model/outcome.ts'
 import type { FireRecord, HourCount, ListedRecord, RunNotes } from '../../model/record.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
@@ -61,6 +62,10 @@ export function fireOf(answer: PageAnswer, states: readonly ScheduleState[]): Fi
   if (open !== undefined) return viewOpenFire(open.state, open.fire)
   const [line] = answer.lines
   return line === undefined ? null : viewEndedFire(lineOf(line))
+}
+
+export interface ActivityAnswer extends StoreMoment {
+  readonly lines: readonly ActivityRecord[]
 }
 
 export interface LatestAnswer extends StoreMoment {

@@ -114,8 +114,9 @@ function knownBefore(change: Change, definitions: Definitions): KnownSchedule | 
   return isSame && isPlain(latest) ? known : null
 }
 
-function hasMore({ reopens, rewrites, limits, trim }: Change): boolean {
-  return reopens.length > 0 || rewrites.length > 0 || limits.length > 0 || trim !== null
+function hasMore({ reopens, rewrites, limits, trim, activity }: Change): boolean {
+  const isLonger = reopens.length > 0 || rewrites.length > 0 || limits.length > 0
+  return isLonger || trim !== null || activity !== undefined
 }
 
 /** The values of the statement, after the namespace and the header. */

@@ -232,6 +232,19 @@ create table {schema}._instances (
 create index _instances_live on {schema}._instances (namespace, id) where ended_at is null;
 create index _instances_ended on {schema}._instances (namespace, ended_at) where ended_at is not null;
 
+-- The operator log. \`schedule\` is empty for lines about anything else.
+create table {schema}._activity (
+  namespace text collate "C" not null,
+  at bigint not null,
+  id text collate "C" not null,
+  schedule text collate "C" not null,
+  expires_at bigint not null,
+  line text not null,
+  primary key (namespace, at, id)
+);
+create index _activity_schedule on {schema}._activity (namespace, schedule, at, id) where schedule <> '';
+create index _activity_expiry on {schema}._activity (namespace, expires_at);
+
 create table {schema}._apps (
   namespace text collate "C" not null,
   name text collate "C" not null,
@@ -692,7 +705,15 @@ $cronce$;
           where k.format > {format} and n.namespace = $1::text
           limit 1
        ), 'null')::text as answer`,
-  apply: `-- Locks names that are created and slots that are taken, in the same order in every transaction to prevent deadlocks.
+  apply: `-- Adds lines to the operator log.
+create function {schema}._add_activity(_namespace text, _lines json) returns void language sql
+as $cronce$
+insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
+select _namespace, l.at, l.id, l.schedule, l.expires_at, l.line
+  from json_to_recordset(_lines) as l (at bigint, id text, schedule text, expires_at bigint, line text)
+$cronce$;
+
+-- Locks names that are created and slots that are taken, in the same order in every transaction to prevent deadlocks.
 create function {schema}._lock_names(_namespace text, _changes json) returns void language plpgsql
 as $cronce$
 declare
@@ -785,7 +806,7 @@ begin
   select * into _at from {schema}._moment();
   select * into _head
     from json_to_record(_header::json) as h (
-      instance text, lease_ms bigint, renew boolean, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
+      instance text, lease_ms bigint, renew boolean, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean, activity json
     );
   if _head.instance is not null then
     select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _head.renew, _at.now);
@@ -803,6 +824,7 @@ begin
       return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed);
     end if;
   end if;
+  if _head.activity is not null then perform {schema}._add_activity(_namespace, _head.activity); end if;
   if _head.locks then perform {schema}._lock_names(_namespace, _changes::json); end if;
 
   for _change in
@@ -812,7 +834,7 @@ begin
         below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row integer,
         wake_at bigint, next_at bigint, planned_to bigint, trimmed_before bigint, last_due bigint, last_ok_due bigint, last_ok_at bigint,
         zone text, more text, bucket smallint, job text, tenant text, app text, status text, revision bigint, created_at bigint,
-        updated_at bigint, source text, definition text
+        updated_at bigint, source text, definition text, activity json
       )
   loop
     _place := _place + 1;
@@ -1035,6 +1057,7 @@ begin
       end if;
       if _change.history is not null then perform {schema}._append(_namespace, _name.key, _change.history); end if;
       if _change.below is not null then perform {schema}._trim(_name.key, _change.below, _change.before); end if;
+      if _change.activity is not null then perform {schema}._add_activity(_namespace, _change.activity); end if;
     end one;
     _results := _results || _result;
   end loop;
@@ -1337,6 +1360,11 @@ $cronce$;`,
      set drain = $3::text::boolean
    where i.namespace = $1::text and i.id = $2::text and i.state in ('live', 'draining')
   returning pg_notify($4::text, $5::text)
+),
+logged as (
+  insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
+  select $1::text, l.at, l.id, l.schedule, l.expires_at, l.line
+    from drained, json_to_recordset($6::text::json) as l (at bigint, id text, schedule text, expires_at bigint, line text)
 )
 select exists (select from drained)::text as answer`,
   listInstances: `-- Those that are over may be a hundred thousand: they are read from the newest on, and none is sorted.
@@ -1471,6 +1499,17 @@ begin
      where s.namespace = _namespace;
   end if;
 
+  delete from {schema}._activity a
+   using (
+     select e.at, e.id
+       from {schema}._activity e
+      where e.namespace = _namespace and e.expires_at <= _now
+      order by e.expires_at
+      limit _most
+        for update skip locked
+   ) e
+   where a.namespace = _namespace and a.at = e.at and a.id = e.id;
+
   delete from {schema}._counts c using {schema}._namespaces s
    where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
   -- Of hours long past, one row is enough.
@@ -1496,6 +1535,7 @@ declare
 begin
   select n.key into _key from {schema}._names n where n.namespace = _namespace and n.name = _name for no key update;
   if exists (select from {schema}._clocks k where k.key = _key) then return '"exists"'; end if;
+  delete from {schema}._activity a where a.namespace = _namespace and a.schedule = _name and a.schedule <> '';
   select array_agg(f.due_at), array_agg(f.nonce) into _due, _nonces
     from (
       select h.due_at, h.nonce
@@ -1624,6 +1664,11 @@ select coalesce(json_agg(t.token order by t.place) filter (where t.key is null),
      set version = excluded.version, record = excluded.record
    where a.version = excluded.version - 1
   returning true
+),
+logged as (
+  insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
+  select $1::text, l.at, l.id, l.schedule, l.expires_at, l.line
+    from saved, json_to_recordset($5::text::json) as l (at bigint, id text, schedule text, expires_at bigint, line text)
 )
 select exists (select from saved)::text as answer`,
 } as const

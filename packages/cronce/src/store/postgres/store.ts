@@ -1,19 +1,21 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import { viewEnd } from '../../model/views.ts'
-import { readCursor, writeCursor } from '../cursor.ts'
+import { activityPage, readCursor, writeCursor } from '../cursor.ts'
 import { ENDED_SHOWN, type OpenOptions, type StepAnswer, type Store, type StoreInfo } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
 import { warnNewer } from '../warn-newer.ts'
+import { activityRows } from './apply.ts'
 import { Asker } from './asker.ts'
 import { ChangeWriter } from './change-writer.ts'
 import type { Database } from './database.ts'
 import { type Statements, storeStatements } from './functions.ts'
 import { type BeatRow, beatValue, type InstancesAnswer, instanceOf } from './instances.ts'
-import { type Select, selectRecords, selectSchedules } from './lists.ts'
+import { type Select, selectActivity, selectRecords, selectSchedules } from './lists.ts'
 import { Liveness } from './liveness.ts'
 import { LookPositions } from './look-position.ts'
 import {
+  type ActivityAnswer,
   type CountAnswer,
   type EndsAnswer,
   endsOf,
@@ -153,7 +155,8 @@ class PostgresStore<Tx> implements Store<Tx> {
       return this.#asker.ask<boolean>(bury, values)
     }
     const { channel, payload } = this.#wakeUp
-    return this.#asker.ask<boolean>(drain, [this.#namespace, mark.instance, String(mark.drain), channel, payload])
+    const activity = JSON.stringify(activityRows(mark.activity))
+    return this.#asker.ask(drain, [this.#namespace, mark.instance, String(mark.drain), channel, payload, activity])
   }
 
   readonly step: Store['step'] = async (command) => {
@@ -185,8 +188,9 @@ class PostgresStore<Tx> implements Store<Tx> {
 
   readonly loadApp: Store['loadApp'] = (name) => this.#asker.ask(this.#statements.loadApp, [this.#namespace, name])
 
-  readonly saveApp: Store['saveApp'] = (app) => {
-    const values = [this.#namespace, app.name, String(app.version), JSON.stringify(app)]
+  readonly saveApp: Store['saveApp'] = (app, activity) => {
+    const lines = JSON.stringify(activityRows(activity))
+    const values = [this.#namespace, app.name, String(app.version), JSON.stringify(app), lines]
     return this.#asker.ask<boolean>(this.#statements.saveApp, values)
   }
 
@@ -221,6 +225,12 @@ class PostgresStore<Tx> implements Store<Tx> {
     const items = isKnown ? endsOf(answer.lines.slice(0, limit)) : []
     const next = writeCursor([answer.epoch, answer.snapshot])
     return { now: answer.now, items, next, complete: isKnown && !answer.erased && answer.lines.length <= limit }
+  }
+
+  readonly listActivity: Store['listActivity'] = async (query) => {
+    const { values, ...statement } = selectActivity(this.#schema, this.#namespace, query)
+    const { now, lines } = await this.#asker.askMoment<ActivityAnswer>(statement, values)
+    return activityPage(now, lines, query)
   }
 
   readonly listSteps: Store['listSteps'] = (fire) =>

@@ -1,3 +1,4 @@
+import { type ActivityRecord, scheduleOfActivity } from '../../model/activity.ts'
 import type { Change } from '../../model/change.ts'
 import type { HistoryRecord } from '../../model/record.ts'
 import type { ChangeResult } from '../store.ts'
@@ -40,7 +41,7 @@ export type KnownSettings = Settings & { readonly edition: number }
 /**
  * A change as the script takes it: member, version, epoch, notBefore, edition of the settings it builds on, 's' or 'x' (removed), tokens,
  * ended, state, wakeAt, job, settings ('' if they stay), the two of `trim`; then lists, each after its length: creates, reopens, rewrites,
- * history, limits. Answers the settings that are written.
+ * history, limits, activity. Answers the settings that are written.
  */
 export function pushChange(args: string[], change: Change, known: KnownSettings | undefined): Settings | null {
   const { id, version, epoch, notBefore, state, trim } = change
@@ -67,7 +68,14 @@ export function pushChange(args: string[], change: Change, known: KnownSettings 
   pushList(args, change.rewrites, lineArgs)
   pushList(args, change.history.length > 1 ? change.history.toSorted(byNumber) : change.history, lineArgs)
   pushList(args, change.limits, ({ slot, limit }) => [encodeName(slot), whole(limit)])
+  pushList(args, change.activity === undefined ? [] : [change.activity], activityArgs)
   return settings
+}
+
+/** A line of the operator log as scripts take it. */
+export function activityArgs(line: ActivityRecord): string[] {
+  const { id, at, expiresAt } = line
+  return [id, whole(at), encodeName(scheduleOfActivity(line) ?? ''), whole(expiresAt), JSON.stringify(line)]
 }
 
 function optional(value: number | null | undefined): string {

@@ -124,8 +124,9 @@ function wakeArg({ state }: KnownLine, wakeAt: number | null): string {
   return wakeAt === null ? '-' : whole(wakeAt)
 }
 
-function hasMore({ reopens, rewrites, limits, trim }: Change): boolean {
-  return reopens.length > 0 || rewrites.length > 0 || limits.length > 0 || trim !== null
+function hasMore({ reopens, rewrites, limits, trim, activity }: Change): boolean {
+  const isLonger = reopens.length > 0 || rewrites.length > 0 || limits.length > 0
+  return isLonger || trim !== null || activity !== undefined
 }
 
 function isAbove(dueAt: number, mark: string): boolean {

@@ -1,6 +1,8 @@
 import type { OpenOptions, Store, StoreInfo } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
+import { listActivity } from './activity.ts'
+import { activityArgs } from './apply.ts'
 import { ChangeWriter } from './change-writer.ts'
 import { beatValues, listInstances, readBeat } from './instances.ts'
 import { encodeName, instantOf, memberOf, namespaceKey, neverKey, packToken, readToken, wakeChannel } from './keys.ts'
@@ -11,7 +13,7 @@ import { Liveness } from './liveness.ts'
 import { type Answer, Asker } from './moment.ts'
 import { prune } from './prune.ts'
 import { Schedules } from './schedules.ts'
-import { ANNOTATE, BEAT, DUE, ERASE, LOAD, LOAD_APP, MARK, SAVE_APP, STEP } from './scripts.ts'
+import { ADD_ACTIVITY, ANNOTATE, BEAT, DUE, ERASE, LOAD, LOAD_APP, MARK, SAVE_APP, STEP } from './scripts.ts'
 import { listSteps, stepAnswerOf, stepValues } from './steps.ts'
 
 export interface RedisOpening extends Pick<OpenOptions, 'namespace'> {
@@ -89,7 +91,10 @@ class RedisStore implements Store<never> {
     return { now, epoch, schedules: found, mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
   }
 
-  readonly apply: Store<never>['apply'] = (changes, options = {}) => this.#changes.apply(changes, options)
+  readonly apply: Store<never>['apply'] = async (changes, options = {}) => {
+    if (options.activity !== undefined) await this.#ask(ADD_ACTIVITY, activityArgs(options.activity))
+    return this.#changes.apply(changes, options)
+  }
 
   readonly beat: Store['beat'] = async (given) => {
     this.#requireOpen()
@@ -112,7 +117,8 @@ class RedisStore implements Store<never> {
     const id = encodeName(mark.instance)
     if (mark.kind === 'dead') return this.#askFlag(MARK, [id, String(mark.renewals), mark.hint ? '1' : '0'])
     const wakeUpArguments = [this.#session.publish, wakeUp.channel, wakeUp.payload]
-    const isMarked = await this.#askFlag(MARK, [id, '', mark.drain ? '1' : '0', ...wakeUpArguments])
+    const more = [...wakeUpArguments, ...(mark.activity === undefined ? [] : activityArgs(mark.activity))]
+    const isMarked = await this.#askFlag(MARK, [id, '', mark.drain ? '1' : '0', ...more])
     if (isMarked) wakeUp.ring()
     return isMarked
   }
@@ -140,8 +146,10 @@ class RedisStore implements Store<never> {
     return { now, app: lines[0] === undefined ? null : JSON.parse(lines[0]) }
   }
 
-  readonly saveApp: Store['saveApp'] = (app) =>
-    this.#askFlag(SAVE_APP, [encodeName(app.name), String(app.version), JSON.stringify(app)])
+  readonly saveApp: Store['saveApp'] = (app, activity) => {
+    const line = activity === undefined ? [] : activityArgs(activity)
+    return this.#askFlag(SAVE_APP, [encodeName(app.name), String(app.version), JSON.stringify(app), ...line])
+  }
 
   readonly listSchedules: Store['listSchedules'] = async (query) => {
     this.#requireOpen()
@@ -164,6 +172,8 @@ class RedisStore implements Store<never> {
     this.#requireOpen()
     return listEnds(this.#ask, query)
   }
+
+  readonly listActivity: Store['listActivity'] = (query) => listActivity(this.#ask, query)
 
   readonly listSteps: Store['listSteps'] = (fire) => listSteps(this.#ask, fire)
 

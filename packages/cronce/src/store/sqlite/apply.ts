@@ -5,6 +5,7 @@ import type { FireKey, FireRecord, HistoryRecord } from '../../model/record.ts'
 import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { viewEndedFire, viewOpenFire } from '../../model/views.ts'
 import type { ChangeResult } from '../store.ts'
+import { addActivity } from './activity.ts'
 import { type Row, statement } from './driver.ts'
 import { deleteFires } from './prune.ts'
 import { fireKeyOf, lineOf } from './rows.ts'
@@ -105,6 +106,7 @@ export function applyChange(batch: Batch, change: Change): ChangeResult {
     const old = statement(db, TRIM).all(namespace, change.id, belowNumber, endedBefore, endedBefore)
     deleteFires(db, namespace, old.map(fireKeyOf))
   }
+  addActivity(db, namespace, change.activity)
   return { kind: 'applied' }
 }
 

@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { ActivityRecord } from '../../model/activity.ts'
 import type { AppRecord } from '../../model/app.ts'
+import { addActivity } from './activity.ts'
 import { statement } from './driver.ts'
 import { json } from './rows.ts'
 
@@ -17,12 +19,13 @@ export function versionOfApp(db: DatabaseSync, namespace: string, name: string):
   return Number(statement(db, VERSION).get(namespace, name)?.version ?? 0)
 }
 
-export function saveApp(db: DatabaseSync, namespace: string, app: AppRecord): boolean {
+export function saveApp(db: DatabaseSync, namespace: string, app: AppRecord, activity?: ActivityRecord): boolean {
   const { name, version } = app
   const record = JSON.stringify(app)
   const { changes } =
     version === 1
       ? statement(db, INSERT).run(namespace, name, version, record)
       : statement(db, UPDATE).run(version, record, namespace, name, version - 1)
+  if (changes > 0) addActivity(db, namespace, activity)
   return changes > 0
 }

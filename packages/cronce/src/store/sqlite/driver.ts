@@ -12,6 +12,7 @@ export type Row = { readonly [Name in Column]?: SQLOutputValue }
 
 type Column =
   | 'application_id'
+  | 'at'
   | 'beat'
   | 'begun_at'
   | 'boot'

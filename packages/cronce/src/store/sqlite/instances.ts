@@ -11,6 +11,7 @@ import {
   type InstanceMark,
   type InstanceQuery,
 } from '../store.ts'
+import { addActivity } from './activity.ts'
 import { versionOfApp } from './apps.ts'
 import { type Row, statement } from './driver.ts'
 import type { Host } from './host.ts'
@@ -149,8 +150,10 @@ export function mark(fleet: Fleet, mark: InstanceMark): boolean {
   if (row === undefined) return false
   const { state, renewals, expired } = instanceOf(row, fleet.host)
   if (!isLive(state)) return mark.kind === 'dead' && state === 'dead'
-  if (mark.kind === 'drain') statement(db, DRAIN).run(mark.drain ? 1 : 0, namespace, mark.instance)
-  else if (renewals !== mark.renewals || !(mark.hint || expired)) return false
+  if (mark.kind === 'drain') {
+    statement(db, DRAIN).run(mark.drain ? 1 : 0, namespace, mark.instance)
+    addActivity(db, namespace, mark.activity)
+  } else if (renewals !== mark.renewals || !(mark.hint || expired)) return false
   else statement(db, BURY).run(now, namespace, mark.instance)
   return true
 }

@@ -162,6 +162,18 @@ create table cronce_instances (
 ) strict, without rowid;
 create index cronce_instances_ended on cronce_instances (namespace, ended_at, id);
 
+create table cronce_activity (
+  namespace text not null,
+  at integer not null,
+  id text not null,
+  schedule text,
+  expires_at integer not null,
+  line text not null,
+  primary key (namespace, at, id)
+) strict, without rowid;
+create index cronce_activity_schedule on cronce_activity (namespace, schedule, at, id) where schedule is not null;
+create index cronce_activity_expiry on cronce_activity (namespace, expires_at);
+
 create table cronce_apps (
   namespace text not null,
   name text not null,

@@ -3,6 +3,7 @@ import { COUNTS_KEPT_MS } from '../../model/hours.ts'
 import type { FireKey } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { StoreError } from '../store-error.ts'
+import { eraseActivity, pruneActivity } from './activity.ts'
 import { statement } from './driver.ts'
 import { fireKeyOf } from './rows.ts'
 import { headOf } from './schedules.ts'
@@ -60,6 +61,7 @@ export function prune(db: DatabaseSync, namespace: string, limit: number, now: I
   deleteFires(db, namespace, fires)
   const gone = statement(db, GONE).all(namespace, now - DAY_MS, limit)
   for (const row of gone) statement(db, DELETE_INSTANCE).run(namespace, String(row.id))
+  pruneActivity(db, namespace, limit, now)
   statement(db, DELETE_COUNTS).run(namespace, now - COUNTS_KEPT_MS)
   return fires.length
 }
@@ -76,6 +78,7 @@ export function pruneSchedule(db: DatabaseSync, namespace: string, schedule: str
       hint: 'Remove it first: its records are what keeps it from running twice.',
     })
   }
+  eraseActivity(db, namespace, schedule)
   for (const sql of [FIRES_OF, STEPS_OF]) {
     const found = statement(db, sql).all(namespace, schedule, limit).map(fireKeyOf)
     deleteFires(db, namespace, found)

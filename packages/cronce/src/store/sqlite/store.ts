@@ -5,6 +5,7 @@ import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import type { Applied, ApplyOptions, ChangeResult, OpenOptions, Store, StoreInfo, Transaction } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { warnNewer } from '../warn-newer.ts'
+import { addActivity, listActivity } from './activity.ts'
 import { applyChange } from './apply.ts'
 import { loadApp, saveApp, versionOfApp } from './apps.ts'
 import { translate } from './errors.ts'
@@ -151,7 +152,8 @@ class SqliteStore implements Store<DatabaseSync> {
   readonly loadApp: Store['loadApp'] = (name) =>
     this.#read((on, now) => ({ now, app: loadApp(on, this.#namespace, name) }))
 
-  readonly saveApp: Store['saveApp'] = (app) => this.#write((on) => saveApp(on, this.#namespace, app))
+  readonly saveApp: Store['saveApp'] = (app, activity) =>
+    this.#write((on) => saveApp(on, this.#namespace, app, activity))
 
   readonly listSchedules: Store['listSchedules'] = (query) =>
     this.#read((on, now) => listSchedules(on, this.#namespace, query, now))
@@ -167,6 +169,9 @@ class SqliteStore implements Store<DatabaseSync> {
 
   readonly listEnds: Store['listEnds'] = (query) =>
     this.#read((on, now, epoch) => listEnds(on, this.#namespace, query, { now, epoch }))
+
+  readonly listActivity: Store['listActivity'] = (query) =>
+    this.#read((on, now) => listActivity(on, this.#namespace, query, now))
 
   readonly listSteps: Store['listSteps'] = (fire) => this.#read((on) => listSteps(on, this.#namespace, fire))
 
@@ -263,7 +268,7 @@ class SqliteStore implements Store<DatabaseSync> {
 function applyOn(
   fleet: Fleet,
   changes: readonly Change[],
-  { claimant, app, wake = false }: ApplyOptions<DatabaseSync>,
+  { claimant, app, activity, wake = false }: ApplyOptions<DatabaseSync>,
 ): Applied & { readonly wakes: boolean } {
   const { db, namespace, now } = fleet
   const isLive = claimant === undefined || renew(fleet, claimant.instance, claimant.leaseMs)
@@ -273,6 +278,7 @@ function applyOn(
     if (!isLive) return { kind: 'not-live' }
     return isStale ? { kind: 'conflict' } : applyChange(batch, change)
   })
+  addActivity(db, namespace, activity)
   const wakes = wake && results.some(({ kind }) => kind === 'applied')
   if (wakes) countWake(db, namespace)
   return { now, renewed: claimant !== undefined && isLive, results, wakes }

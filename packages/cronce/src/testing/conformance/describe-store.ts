@@ -1,4 +1,5 @@
 import { after, before, describe } from 'node:test'
+import { activityRules } from './activity.ts'
 import { appRules } from './apps.ts'
 import { type Rule, ruleFor, type StoreUnderTest } from './bench.ts'
 import { changingRules } from './changing.ts'
@@ -36,6 +37,7 @@ export const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   'lists of instances': instanceListRules,
   overviews: overviewRules,
   ends: endRules,
+  'operator log': activityRules,
   retention: retentionRules,
   transactions: transactionRules,
   wake: wakeRules,

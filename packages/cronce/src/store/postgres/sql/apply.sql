@@ -1,3 +1,11 @@
+-- Adds lines to the operator log.
+create function {schema}._add_activity(_namespace text, _lines json) returns void language sql
+as $cronce$
+insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
+select _namespace, l.at, l.id, l.schedule, l.expires_at, l.line
+  from json_to_recordset(_lines) as l (at bigint, id text, schedule text, expires_at bigint, line text)
+$cronce$;
+
 -- Locks names that are created and slots that are taken, in the same order in every transaction to prevent deadlocks.
 create function {schema}._lock_names(_namespace text, _changes json) returns void language plpgsql
 as $cronce$
@@ -91,7 +99,7 @@ begin
   select * into _at from {schema}._moment();
   select * into _head
     from json_to_record(_header::json) as h (
-      instance text, lease_ms bigint, renew boolean, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean
+      instance text, lease_ms bigint, renew boolean, channel text, payload text, app text, app_version bigint, finished bigint[], locks boolean, activity json
     );
   if _head.instance is not null then
     select * into _claimant from {schema}._renew(_namespace, _head.instance, _head.lease_ms, _head.renew, _at.now);
@@ -109,6 +117,7 @@ begin
       return json_build_object('now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed);
     end if;
   end if;
+  if _head.activity is not null then perform {schema}._add_activity(_namespace, _head.activity); end if;
   if _head.locks then perform {schema}._lock_names(_namespace, _changes::json); end if;
 
   for _change in
@@ -118,7 +127,7 @@ begin
         below bigint, before bigint, is_gone boolean, open json, slots json, tokens bigint, fired bigint, ended bigint, failed_in_row integer,
         wake_at bigint, next_at bigint, planned_to bigint, trimmed_before bigint, last_due bigint, last_ok_due bigint, last_ok_at bigint,
         zone text, more text, bucket smallint, job text, tenant text, app text, status text, revision bigint, created_at bigint,
-        updated_at bigint, source text, definition text
+        updated_at bigint, source text, definition text, activity json
       )
   loop
     _place := _place + 1;
@@ -341,6 +350,7 @@ begin
       end if;
       if _change.history is not null then perform {schema}._append(_namespace, _name.key, _change.history); end if;
       if _change.below is not null then perform {schema}._trim(_name.key, _change.below, _change.before); end if;
+      if _change.activity is not null then perform {schema}._add_activity(_namespace, _change.activity); end if;
     end one;
     _results := _results || _result;
   end loop;

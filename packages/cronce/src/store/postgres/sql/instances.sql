@@ -141,6 +141,11 @@ with drained as (
      set drain = $3::text::boolean
    where i.namespace = $1::text and i.id = $2::text and i.state in ('live', 'draining')
   returning pg_notify($4::text, $5::text)
+),
+logged as (
+  insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
+  select $1::text, l.at, l.id, l.schedule, l.expires_at, l.line
+    from drained, json_to_recordset($6::text::json) as l (at bigint, id text, schedule text, expires_at bigint, line text)
 )
 select exists (select from drained)::text as answer
 

@@ -100,6 +100,17 @@ begin
      where s.namespace = _namespace;
   end if;
 
+  delete from {schema}._activity a
+   using (
+     select e.at, e.id
+       from {schema}._activity e
+      where e.namespace = _namespace and e.expires_at <= _now
+      order by e.expires_at
+      limit _most
+        for update skip locked
+   ) e
+   where a.namespace = _namespace and a.at = e.at and a.id = e.id;
+
   delete from {schema}._counts c using {schema}._namespaces s
    where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
   -- Of hours long past, one row is enough.
@@ -125,6 +136,7 @@ declare
 begin
   select n.key into _key from {schema}._names n where n.namespace = _namespace and n.name = _name for no key update;
   if exists (select from {schema}._clocks k where k.key = _key) then return '"exists"'; end if;
+  delete from {schema}._activity a where a.namespace = _namespace and a.schedule = _name and a.schedule <> '';
   select array_agg(f.due_at), array_agg(f.nonce) into _due, _nonces
     from (
       select h.due_at, h.nonce

@@ -97,5 +97,10 @@ with saved as (
      set version = excluded.version, record = excluded.record
    where a.version = excluded.version - 1
   returning true
+),
+logged as (
+  insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
+  select $1::text, l.at, l.id, l.schedule, l.expires_at, l.line
+    from saved, json_to_recordset($5::text::json) as l (at bigint, id text, schedule text, expires_at bigint, line text)
 )
 select exists (select from saved)::text as answer

@@ -229,6 +229,19 @@ create table {schema}._instances (
 create index _instances_live on {schema}._instances (namespace, id) where ended_at is null;
 create index _instances_ended on {schema}._instances (namespace, ended_at) where ended_at is not null;
 
+-- The operator log. `schedule` is empty for lines about anything else.
+create table {schema}._activity (
+  namespace text collate "C" not null,
+  at bigint not null,
+  id text collate "C" not null,
+  schedule text collate "C" not null,
+  expires_at bigint not null,
+  line text not null,
+  primary key (namespace, at, id)
+);
+create index _activity_schedule on {schema}._activity (namespace, schedule, at, id) where schedule <> '';
+create index _activity_expiry on {schema}._activity (namespace, expires_at);
+
 create table {schema}._apps (
   namespace text collate "C" not null,
   name text collate "C" not null,

@@ -72,7 +72,7 @@ local function refuse(claimant)
 end
 
 -- script: apply
--- uses: keys moment line history held log renew admit
+-- uses: keys moment line history held log renew admit activity
 -- ARGV: epoch, claimant ('' for none), its lease, how to publish ('' for not at all), channel, message, the app whose record must be
 -- unchanged ('' for none), its version, and the changes, each: see `pushChange`. The schedules of the changes are all different.
 -- Answers a line for each: a (applied) and the head of the line, c (conflict), e (early), d (other settings than the caller's are in the store),
@@ -182,6 +182,7 @@ local function apply()
   local member, version, given_epoch, not_before, base = take(), take(), take(), take(), take()
   local kind, tokens, ended, body, wake, job, settings, below, before = take(), take(), take(), take(), take(), take(), take(), take(), take()
   local creates, reopens, rewrites, lines, limits = take_list(1), take_list(1), take_list(3), take_list(3), take_list(2)
+  local activity = take_list(5)
   local name, shard = sub(member, 3), shard_of(member)
   local current = call('HGET', shard, name)
   local was_version, edition, first, due_mark, expires, was_tokens, was_ended = '0', '0', '0', '-', '-', '0', '0'
@@ -236,6 +237,7 @@ local function apply()
     end
   end
   if below ~= '' then trim(history, tonumber(below), tonumber(before)) end
+  for _, line in ipairs(activity) do add_activity(unpack(line)) end
   if edition == '0' and history.length == 0 then
     call('HDEL', shard, name)
     call('ZREM', EXPIRING, member)

@@ -97,8 +97,9 @@ end
 return answer(lines)
 
 -- script: mark
--- uses: keys moment instances
--- ARGV: epoch, instance, then renewals and hint to declare it dead; or '', drain, how to publish, channel, message.
+-- uses: keys moment instances activity
+-- ARGV: epoch, instance, then renewals and hint to declare it dead; or '', drain, how to publish, channel, message,
+-- and a line of the operator log, if there is one.
 local id, renewals = ARGV[2], ARGV[3]
 local key = INSTANCE .. id
 local row = call('HMGET', key, 'state', 'gone', 'renewals')
@@ -106,6 +107,7 @@ if not row[1] or row[2] then return answer({ renewals ~= '' and row[1] == 'dead'
 if renewals == '' then
   call('HSET', key, 'drain', ARGV[4])
   tell(ARGV[5], ARGV[6], ARGV[7])
+  if ARGV[8] then add_activity(unpack(ARGV, 8, 12)) end
 elseif row[3] ~= renewals or (ARGV[4] ~= '1' and ends_of(id) > now) then
   return answer({ '0' })
 else

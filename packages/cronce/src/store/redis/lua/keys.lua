@@ -54,6 +54,11 @@ local STEPPED = META .. ':stepped:'
 local INSTANCE = META .. ':instance:'
 local LIVE = META .. ':live'
 local GONE = META .. ':gone'
+-- the operator log: hash of lines by id; ids sorted by time, by schedule and time, and by when they may go
+local ACTIVITY = META .. ':activity'
+local ACTIVITY_AT = META .. ':activity:at'
+local ACTIVITY_OF = META .. ':activity:of:'
+local ACTIVITY_ENDS = META .. ':activity:ends'
 -- hash: version, record
 local APP = META .. ':app:'
 

@@ -1,5 +1,5 @@
 -- script: prune
--- uses: keys moment line history instances
+-- uses: keys moment line history instances activity
 -- ARGV: epoch, how many. Answers how many fires went, and whether ('1') the script has stopped before it has looked at all that is expiring.
 --
 -- Lines that one script looks at, of all schedules. A read of 200 places, of which all may be empty, counts as READ_COST lines.
@@ -69,13 +69,14 @@ for _, day in ipairs(call('ZRANGEBYSCORE', DAYS, '-inf', '(' .. OLDEST_DAY)) do
   call('UNLINK', COUNTS .. day)
   call('ZREM', DAYS, day)
 end
+for _, id in ipairs(call('ZRANGEBYSCORE', ACTIVITY_ENDS, '-inf', digits(now), 'LIMIT', 0, limit)) do delete_activity(id) end
 save_regular()
 count()
 return answer({ digits(deleted), is_stopped and '1' or '0' })
 
 -- script: erase
--- uses: keys moment line history
--- ARGV: epoch, member, how many. Answers 'exists', or how many fires went.
+-- uses: keys moment line history activity
+-- ARGV: epoch, member, how many. Answers 'exists', or how many fires went; behind the last one, how many lines of the operator log.
 local member, limit = ARGV[2], tonumber(ARGV[3])
 local name = sub(member, 3)
 local history, edition = load_history(member)
@@ -94,6 +95,11 @@ end
 -- Steps that have outlived their fire.
 local stepped = #found == 0 and call('SRANDMEMBER', STEPPED .. name, limit) or {}
 for _, fire in ipairs(stepped) do delete_steps(name, fire) end
-if #found + #stepped == 0 then call('UNLINK', NOTES .. name) end
+local logged = {}
+if #found + #stepped == 0 then
+  call('UNLINK', NOTES .. name)
+  logged = call('ZRANGE', ACTIVITY_OF .. name, 0, limit - 1)
+  for _, id in ipairs(logged) do delete_activity(id) end
+end
 count()
-return answer({ digits(#found + #stepped) })
+return answer({ digits(#found + #stepped + #logged) })

@@ -166,11 +166,12 @@ return answer(call('ZRANGEBYLEX', key, ARGV[4], ARGV[5], 'LIMIT', 0, ARGV[6]))
 return answer({ call('HGET', APP .. ARGV[2], 'record') or nil })
 
 -- script: save_app
--- uses: keys moment
--- ARGV: epoch, name, version, record.
+-- uses: keys moment activity
+-- ARGV: epoch, name, version, record, and a line of the operator log, if there is one.
 local key = APP .. ARGV[2]
 local version = tonumber(call('HGET', key, 'version')) or 0
 if version ~= ARGV[3] - 1 then return answer({ '0' }) end
 call('HSET', key, 'version', ARGV[3], 'record', ARGV[4])
+if ARGV[5] then add_activity(unpack(ARGV, 5, 9)) end
 count()
 return answer({ '1' })

@@ -1,0 +1,59 @@
+import type { ActivityRecord } from '../../../packages/cronce/src/model/activity.ts'
+import type { Report } from './report.ts'
+
+export type WishResult = 'ok' | 'fail' | 'info'
+
+export interface ActivityJudge {
+  /** A change with this line was sent. Whether it was written, and whether the line was. */
+  readonly sent: (line: ActivityRecord, isWritten: boolean, isLogged: boolean) => void
+  /** A note for one wish of an operator. */
+  readonly noteFor: (schedule: string) => string
+  /** `isSure`: the answer says that the wish changed something. */
+  readonly answered: (note: string, result: WishResult, isSure: boolean) => void
+  readonly finish: () => void
+}
+
+interface Asked {
+  readonly schedule: string
+  readonly results: { readonly result: WishResult; readonly isSure: boolean }[]
+  readonly lines: Set<string>
+}
+
+/**
+ * The promise of the operator log: a line is written if and only if the change is that it is about, and every wish that changed something
+ * has exactly one. Wishes are told apart by their notes.
+ */
+export function judgeActivity(report: Report, count: (what: string) => void): ActivityJudge {
+  const wishes = new Map<string, Asked>()
+  return {
+    sent({ id, note, subject, action }, isWritten, isLogged) {
+      if (isWritten !== isLogged) {
+        report(
+          NAME,
+          `${action} ${subject.name}: the change was ${isWritten ? '' : 'not '}written, and its line otherwise`,
+        )
+      }
+      const asked = note === null ? undefined : wishes.get(note)
+      if (isLogged && asked?.schedule === subject.name) asked.lines.add(id)
+    },
+    noteFor(schedule) {
+      const note = `wish-${wishes.size + 1}`
+      wishes.set(note, { schedule, results: [], lines: new Set() })
+      return note
+    },
+    answered(note, result, isSure) {
+      wishes.get(note)!.results.push({ result, isSure })
+    },
+    finish() {
+      for (const [note, { schedule, results, lines }] of wishes) {
+        const isDone = results.some(({ result, isSure }) => result === 'ok' && isSure)
+        const isRefused = results.length > 0 && results.every(({ result }) => result === 'fail')
+        const isRight = lines.size <= (isRefused ? 0 : 1) && lines.size >= (isDone ? 1 : 0)
+        if (lines.size === 1) count('logged wish')
+        if (!isRight) report(NAME, `${note} for ${schedule}, ${isDone ? 'done' : 'not sure'}: ${lines.size} lines`)
+      }
+    },
+  }
+}
+
+const NAME = 'S18 operator log'
