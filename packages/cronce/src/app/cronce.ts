@@ -121,8 +121,6 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     elections.begin()
     watch.begin()
   }
-  let detector: Promise<Detector<Tx>> | null = null
-
   const app: Cronce<Tx> = {
     ...client,
     ...makeLocks(exclusiveParts),
@@ -165,10 +163,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
         secretOf: (job) => callbackSecretOf(findJob(jobs, job)?.handler),
         logger,
       }),
-    detect: async (name, detectOptions, work) => {
-      detector ??= import('./detect.ts').then(({ Detector }) => new Detector(core, () => app.instance))
-      return (await detector).detect(name, detectOptions, work)
-    },
+    detect: lazyDetect(core, () => app.instance),
     get instance() {
       return lifecycle.engine?.instance ?? null
     },
@@ -177,6 +172,15 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   rememberExclusiveParts(app, exclusiveParts)
   rememberGauges(app, { meters: core.meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null })
   return app
+}
+
+/** Loads the code that detects duplicates when it is first called. */
+function lazyDetect<Tx>(core: AppCore<Tx>, instance: () => string | null): Cronce<Tx>['detect'] {
+  let detector: Promise<Detector<Tx>> | null = null
+  return async (name, options, work) => {
+    detector ??= import('./detect.ts').then(({ Detector }) => new Detector(core, instance))
+    return (await detector).detect(name, options, work)
+  }
 }
 
 function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
