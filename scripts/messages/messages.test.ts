@@ -59,6 +59,7 @@ const ALWAYS_SEVERAL = new Set([
   'packages/cli/src/steer/find-open.ts fires',
   'packages/cronce/src/client/read-name.ts characters',
   'packages/cronce/src/engine/run/to-json.ts characters',
+  'packages/cronce/src/watch/rules/fleet.ts deployments',
   'packages/cronce/src/node-cron/undistributed.ts tasks',
   'packages/cronce/src/signature/secrets.ts secrets',
   'packages/server/src/overview.ts deployments',

@@ -193,7 +193,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     name: 'etcd-app-without-version',
     rule: 'P2',
     breaks: 'Of two processes that save the record of an app at once, both believe that they did.',
-    edits: [edit('store/kv/store.ts', 'const guards = [identity.guard, unchanged]', 'const guards = [identity.guard]')],
+    edits: [edit('store/kv/store.ts', '[unchanged])', '[])')],
     caughtBy: ruled('of many who save at once, exactly one does'),
   },
   {

@@ -58,7 +58,7 @@ async function listAlerts(client: Connection, args: Args, io: Io): Promise<numbe
 export function muteWords({ app, subject, untilAt, note: why, author }: MuteView, tz: string): string {
   const until = untilAt === null ? 'until it is unmuted' : `until ${formatInstant(untilAt, tz)}`
   const by = author === null ? '' : `, by ${author}`
-  return `${subject} is muted in app ${app} ${until}${by}${why === null ? '' : `: ${why}`}`
+  return `${subject} is muted in app ${app} ${until}${by}${why === null ? '' : ` (${why})`}.`
 }
 
 /** Longer than the watching instance takes to look, and a channel to be tried twice. */

@@ -49,7 +49,8 @@ async function loadAudit(): Promise<typeof import('@cronce/audit')> {
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
     throw new UsageError(
-      '`cronce audit` needs the package @cronce/audit. Install it with `npm install --save-dev @cronce/audit`.',
+      '`cronce audit` needs the package @cronce/audit.',
+      'Install it with `npm install --save-dev @cronce/audit`.',
     )
   }
 }

@@ -50,7 +50,7 @@ function runMute(args: Args, io: Io): Promise<number> {
     }
     const muted = await client.alerts.mute(subject, { ...authorOf(args, io), until, app: args.text('app') })
     if (args.has('json')) printJson({ items: muted }, io)
-    else for (const each of muted) io.out(`${sanitize(muteWords(each, tz))}.\n`)
+    else for (const each of muted) io.out(`${sanitize(muteWords(each, tz))}\n`)
     return 0
   })
 }

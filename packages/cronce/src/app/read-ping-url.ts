@@ -4,7 +4,7 @@ import { CronceError } from '../errors.ts'
 export function readPingUrl(path: string, url: unknown): string {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
   if (parsed !== null && /^https?:$/.test(parsed.protocol)) return String(url)
-  throw new CronceError('OPTION_INVALID', `The option ${path} must be an http or https URL.`, {
+  throw new CronceError('OPTION_INVALID', `The option ${path} must be a URL that begins with https:// or http://.`, {
     hint: `Write ${path.split('.')[0]}: { url: 'https://hc-ping.com/…' }.`,
   })
 }

@@ -51,7 +51,11 @@ function readNames(text: string): readonly string[] {
   const names = parseList(text)
   const isList = names.every((name) => typeof name === 'string')
   if (isList && names.length >= 1 && names.length <= STRIP_NAMES_MOST) return [...new Set(names)]
-  throw refuse('OPTION_INVALID', 'names is no JSON array of 1 to 50 names.', 'Write names=["billing","report"].')
+  throw refuse(
+    'OPTION_INVALID',
+    'The parameter names must be a JSON array of 1 to 50 names.',
+    'Write names=["billing","report"].',
+  )
 }
 
 /** Empty if it is no list. */

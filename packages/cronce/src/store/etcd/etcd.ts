@@ -97,13 +97,13 @@ function optionsOf(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endpoi
   }
   const { prefix, timeoutMs, endpoints } = given
   if (!Array.isArray(endpoints) || endpoints.length === 0) {
-    throw invalid('endpoints must name at least one member.', "Write endpoints: ['http://127.0.0.1:2379'].")
+    throw invalid('The option endpoints must name at least one member.', "Write endpoints: ['http://127.0.0.1:2379'].")
   }
   if (prefix !== undefined && (typeof prefix !== 'string' || !/^\P{Cc}+$/u.test(prefix))) {
-    throw invalid('prefix must be a text without control characters.', "Leave it out for 'cronce'.")
+    throw invalid('The option prefix must be a text without control characters.', "Leave it out for 'cronce'.")
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
-    throw invalid('timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
+    throw invalid('The option timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
   }
   return given
 }

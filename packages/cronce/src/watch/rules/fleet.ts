@@ -19,7 +19,12 @@ export function fleet(facts: FleetFacts, threshold: ThresholdOf<'fleet'>): Probl
   const died = facts.dead.filter((one) => one.app === app && now - (one.endedAt ?? 0) <= DEATHS_WITHIN_MS)
   for (const host of new Set(died.map((instance) => instance.host))) {
     const count = died.filter((instance) => instance.host === host).length
-    if (count >= deaths) found.push({ rule: 'fleet', subject: host, text: `${count} instances died within an hour` })
+    if (count >= deaths)
+      found.push({
+        rule: 'fleet',
+        subject: host,
+        text: `${counted(count, 'instance', 'instances')} died within an hour`,
+      })
   }
   const { ids, sinceMs } = liveDeployments(live, now)
   if (ids.length > 1 && sinceMs > rolloutMs) {
