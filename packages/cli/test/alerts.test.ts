@@ -39,7 +39,7 @@ describe('alerts, mute, unmute', () => {
   test('mute and unmute a subject', async () => {
     const muted = await bench.say('mute', 'report', '--until', '+2h', '--note', 'being repaired')
     assert.equal(muted.status, 0, muted.stderr)
-    assert.match(muted.stdout, /^report is muted in app shop until .* UTC, by ada@desk: being repaired\.\n$/)
+    assert.match(muted.stdout, /^report is muted in app shop until .* UTC, by ada@desk \(being repaired\)\.\n$/)
     const [mute] = await bench.client.alerts.mutes()
     assert.deepEqual([mute?.subject, mute?.note, mute?.author], ['report', 'being repaired', 'ada@desk'])
     assert.match((await bench.say('alerts')).stderr, /note: report is muted in app shop/)
