@@ -1,5 +1,5 @@
 import type { Args, Flags } from '../args.ts'
-import { authorOf } from '../confirm.ts'
+import { operatorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { oneOperand } from '../operands.ts'
@@ -12,6 +12,8 @@ import type { Command } from './command.ts'
 
 const MUTE_FLAGS = {
   app: { type: 'string', value: 'APP', help: 'Of this app alone' },
+  note: { type: 'string', value: 'TEXT', help: 'Why: kept in the operator log' },
+  author: { type: 'string', value: 'NAME', help: 'Who: likewise (default: CRONCE_AUTHOR, or USER@HOST)' },
   ...TIME_FLAGS,
   ...STORE_FLAGS,
   json: { type: 'boolean', help: 'Print one JSON object, {"version": 1, …}, and nothing else' },
@@ -26,8 +28,6 @@ export const mute: Command = {
   about: 'A subject is what cronce alerts lists: a schedule, a host, a part of the fleet; or the name of a rule.',
   flags: {
     until: { type: 'string', value: 'TIME', help: 'It ends by itself then: +2h, "tomorrow 09:00", 2027-03-28T01:30Z' },
-    note: { type: 'string', value: 'TEXT', help: 'Why: kept with it' },
-    author: { type: 'string', value: 'NAME', help: 'Who: likewise (default: CRONCE_AUTHOR, or USER@HOST)' },
     ...MUTE_FLAGS,
   },
   run: runMute,
@@ -48,7 +48,7 @@ function runMute(args: Args, io: Io): Promise<number> {
     if (until !== undefined && until <= io.now) {
       throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
     }
-    const muted = await client.alerts.mute(subject, { ...authorOf(args, io), until, app: args.text('app') })
+    const muted = await client.alerts.mute(subject, { ...operatorOf(args, io), until, app: args.text('app') })
     if (args.has('json')) printJson({ items: muted }, io)
     else for (const each of muted) io.out(`${sanitize(muteWords(each, tz))}\n`)
     return 0
@@ -58,7 +58,7 @@ function runMute(args: Args, io: Io): Promise<number> {
 function runUnmute(args: Args, io: Io): Promise<number> {
   const subject = oneOperand(args, 'unmute', 'subject')
   return withClient(args, io, async (client, io) => {
-    const unmuted = await client.alerts.unmute(subject, { app: args.text('app') })
+    const unmuted = await client.alerts.unmute(subject, { ...operatorOf(args, io), app: args.text('app') })
     if (args.has('json')) printJson({ unmuted }, io)
     else io.out(`${sanitize(subject)} ${unmuted ? 'is no longer muted' : 'was not muted'}.\n`)
     return 0

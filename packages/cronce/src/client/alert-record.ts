@@ -1,3 +1,4 @@
+import type { ActivityRecord } from '../model/activity.ts'
 import { type AlertRecord, NO_ALERTS } from '../model/alert.ts'
 import { ALERTS_JOB, alertsSchedule } from '../model/exclusive-jobs.ts'
 import type { Json } from '../model/json.ts'
@@ -19,11 +20,12 @@ export function alertRecordOf(state: ScheduleState | undefined): AlertRecord {
   return (state?.definition.input ?? NO_ALERTS) as unknown as AlertRecord
 }
 
-/** Reads and changes the record of an app, by compare-and-set. `change` returns `null` to leave it as it is. */
+/** Reads and changes the record of an app, by compare-and-set. `change` returns `null` to leave it as it is. `log`: the line of the operator log about it. */
 export async function changeAlertRecord<Tx>(
   parts: ClientParts<Tx>,
   app: string,
   change: (record: AlertRecord, now: Instant) => AlertRecord | null,
+  log?: (now: Instant) => ActivityRecord,
 ): Promise<AlertRecord> {
   const id = alertsSchedule(app)
   let record = NO_ALERTS
@@ -33,7 +35,8 @@ export async function changeAlertRecord<Tx>(
     const next = change(record, context.now)
     if (next === null) return null
     record = next
-    return replaceInput(state, next as unknown as Json, context)
+    const decision = replaceInput(state, next as unknown as Json, context)
+    return log === undefined ? decision : { ...decision, change: { ...decision.change, activity: log(context.now) } }
   })
   return record
 }

@@ -1,10 +1,12 @@
 import { CronceError } from '../errors.ts'
+import type { ActivityRecord } from '../model/activity.ts'
 import { type Alert, type AlertRecord, boundedOutbox, type Message, type Mute } from '../model/alert.ts'
 import { ALERTS_JOB, alertsSchedule, WATCH_JOB } from '../model/exclusive-jobs.ts'
+import { type Act, lineOf } from './activity.ts'
 import { alertRecordOf, changeAlertRecord } from './alert-record.ts'
 import { readStore } from './ask-store.ts'
 import type { ClientParts } from './parts.ts'
-import { type Authored, optionalInstant, optionalText, readAuthored, readCommand } from './read-command.ts'
+import { AUTHORED, type Authored, optionalInstant, optionalText, readCommand, readOperator } from './read-command.ts'
 import { readName } from './read-name.ts'
 import { optionInvalid, readBoolean } from './read-option.ts'
 import type { When } from './schedule-options.ts'
@@ -53,7 +55,7 @@ export interface Alerts {
   /** No messages about a rule, a schedule or another subject. APP_NOT_FOUND if no app is watched. */
   mute(subject: string, options?: MuteOptions): Promise<readonly MuteView[]>
   /** False: it was not muted. */
-  unmute(subject: string, options?: OfApp): Promise<boolean>
+  unmute(subject: string, options?: OfApp & Authored): Promise<boolean>
   /** Sends a test message to every channel of an app: the watching instance does so within two minutes. */
   test(options?: OfApp): Promise<readonly UnsentView[]>
 }
@@ -92,20 +94,31 @@ export function makeAlerts<Tx>(parts: ClientParts<Tx>): Alerts {
     mutes: () => every(({ mutes }) => mutes),
     unsent: () => every(({ outbox }) => outbox.map(viewUnsent)),
     async mute(subject, options) {
-      const { until, app, ...authored } = readCommand(options, ['until', 'app', 'author', 'note'])
+      const { until, app, ...given } = readCommand(options, ['until', 'app', ...AUTHORED])
       const name = readName('subject', subject)
-      const mute: Mute = { subject: name, untilAt: optionalInstant('until', until) ?? null, ...readAuthored(authored) }
+      const { origin, ...authored } = readOperator(given)
+      const mute: Mute = { subject: name, untilAt: optionalInstant('until', until) ?? null, ...authored }
       const apps = await appsOf(optionalText('app', app))
-      for (const each of apps) await changeAlertRecord(parts, each, (record, now) => withMute(record, mute, now))
+      for (const each of apps) {
+        const log = logOf(parts, { action: 'mute', by: { origin, ...authored } }, name, {
+          app: each,
+          untilAt: mute.untilAt,
+        })
+        await changeAlertRecord(parts, each, (record, now) => withMute(record, mute, now), log)
+      }
       return apps.map((each) => ({ app: each, ...mute }))
     },
     async unmute(subject, options) {
-      const { app } = readCommand(options, ['app'])
+      const { app, ...given } = readCommand(options, ['app', ...AUTHORED])
+      const by = readOperator(given)
       const name = readName('subject', subject)
       const found = (await every(({ mutes }) => mutes)).filter(
         (mute) => mute.subject === name && (app ?? mute.app) === mute.app,
       )
-      for (const mute of found) await changeAlertRecord(parts, mute.app, (record) => withoutMute(record, name))
+      for (const { app: each } of found) {
+        const log = logOf(parts, { action: 'unmute', by }, name, { app: each })
+        await changeAlertRecord(parts, each, (record) => withoutMute(record, name), log)
+      }
       return found.length > 0
     },
     async test(options) {
@@ -119,6 +132,10 @@ export function makeAlerts<Tx>(parts: ClientParts<Tx>): Alerts {
       return sent
     },
   }
+}
+
+function logOf<Tx>(parts: ClientParts<Tx>, act: Act, alert: string, changed: ActivityRecord['changed']) {
+  return (now: number): ActivityRecord => lineOf(parts, act, { type: 'alert', name: alert }, now, changed)
 }
 
 function withMute(record: AlertRecord, mute: Mute, now: number): AlertRecord {

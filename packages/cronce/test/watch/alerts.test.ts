@@ -196,6 +196,14 @@ describe('muting', () => {
     assert.deepEqual(await fleet.operator.alerts.mutes(), muted)
     assert.equal(await fleet.operator.alerts.unmute('report'), true)
     assert.equal(await fleet.operator.alerts.unmute('report'), false)
+    const { items } = await fleet.operator.activity.list()
+    assert.deepEqual(
+      items.map(({ action, subject, author, note }) => [action, subject.type, subject.name, author, note]),
+      [
+        ['unmute', 'alert', 'report', null, null],
+        ['mute', 'alert', 'report', 'ann', 'being repaired'],
+      ],
+    )
     await fleet.advance('5m')
     assert.deepEqual(fleet.fired(), ['failing'])
     fleet.end()

@@ -54,7 +54,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     id: 'unmuteAlerts',
     about: 'Take that back.',
     access: 'operate',
-    body: { ...SUBJECT, ...APP },
+    body: { ...SUBJECT, ...APP, ...AUTHORED },
     required: ['subject'],
     answer: ref('Unmuted'),
     handle: async ({ source, body: { subject, ...options } }) =>
