@@ -25,7 +25,7 @@ export class Saved {
 
   keep(part: string, results: unknown): void {
     this.#parts[part] = { commit: commitOfTree(), at: new Date().toISOString(), load: loadavg(), results }
-    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(this.#parts))
+    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(this.#parts, entriesOfMaps))
   }
 
   results(): Record<string, unknown> {
@@ -40,6 +40,11 @@ export class Saved {
       })
       .join('\n')
   }
+}
+
+/** Reports iterate over maps, and read entries the same way. */
+function entriesOfMaps(_: string, value: unknown): unknown {
+  return value instanceof Map ? [...value] : value
 }
 
 function commitOfTree(): string {
