@@ -4,8 +4,9 @@ import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
-import { bearerAccess, type Handler, serve } from '@cronce/server'
+import { bearerAccess, serve } from '@cronce/server'
 import { type Cronce, cronce } from 'cronce'
+import { testKit } from 'cronce/testing'
 import { startRedis } from '../../../scripts/servers/index.ts'
 import { type Browser, launchBrowser, type Tab } from './browser.ts'
 import { eventually, type Fleet, startFleet } from './fleet.ts'
@@ -359,34 +360,37 @@ describe('in a browser', () => {
     await demandCalm(opened)
   })
 
-  test('has screens for alerts and activity where the server offers them, and only there', async (context) => {
-    const app = cronce({ store: 'memory:', signals: false, logger: false })
-    const dashboard = createDashboard(app, { access: () => 'operate', logger: false })
-    const sent: unknown[] = []
-    const offering = Object.assign(async (request: Request) => offerMore(request, dashboard, sent), dashboard)
-    const [plain, more] = await Promise.all([serve(dashboard, { port: 0 }), serve(offering as Handler, { port: 0 })])
+  test('shows what the watchdog reports, mutes it, and shows who did so', async (context) => {
+    const kit = testKit()
+    const app = kit.app({ app: 'shop', alerts: {} })
+    app.job('report', { every: '1m' }, () => {
+      throw new Error('The provider is away')
+    })
+    await app.start()
+    await kit.advance('10m')
+    await app.schedules.pause('report', { note: 'the provider repairs it', author: 'ada' })
+    const served = await serve(createDashboard(app, { access: () => 'operate', logger: false }), { port: 0 })
+    const tab = await browser.open()
     context.after(async () => {
-      await Promise.all([plain.close(), more.close()])
+      await tab.close()
+      await served.close()
       await app.stop()
     })
-    const tab = await browser.open()
-    context.after(() => tab.close())
-    await tab.goto(`${plain.url}/`)
-    await tab.untilText('No schedules yet')
-    assert.doesNotMatch(await tab.evaluate(`document.querySelector('nav').innerText`), /Alerts|Activity/)
-    await tab.goto(`${more.url}/`)
-    await tab.untilText('Activity')
-    await visit(tab, '#/activity', 'The provider is away')
-    await visit(tab, '#/alerts', '3 fires in a row failed')
+    await tab.goto(`${served.url}/`)
+    await visit(tab, '#/activity', 'the provider repairs it')
+    await visit(tab, '#/alerts', 'fires in a row failed')
     await tab.evaluate(
       `[...document.querySelectorAll('main button')].find((one) => one.textContent === 'Mute').click()`,
     )
     await tab.click('dialog button[type=submit]')
     await tab.untilText('failing is muted')
     assert.deepEqual(
-      sent.map((one) => (one as { subject: string }).subject),
+      (await app.alerts.mutes()).map(({ subject }) => subject),
       ['failing'],
     )
+    const line = (await app.activity.list()).items.find(({ action }) => action === 'mute')
+    assert.deepEqual([line?.subject.name, line?.origin], ['failing', 'dashboard'])
+    await demandCalm({ tab, url: served.url })
   })
 
   test('draws only the rows in sight of 5,000 schedules, and finds the last one', async (context) => {
@@ -460,28 +464,3 @@ describe('in a browser', () => {
     })
   }
 })
-
-const NOW = Date.now()
-const ALERT = {
-  ...{ app: 'shop', rule: 'failing', severity: 'critical', state: 'firing', firstAt: NOW, lastAt: NOW, count: 1 },
-  subjects: [{ name: 'report', text: '3 fires in a row failed', sinceAt: NOW }],
-}
-const LINE = {
-  ...{ id: '1', at: NOW, action: 'pause', origin: 'cli', author: 'ada', note: 'The provider is away', expiresAt: NOW },
-  ...{ subject: { type: 'schedule', name: 'report' }, changed: {} },
-}
-
-/** A server with a watchdog and an operator log, as far as the page asks about them. */
-async function offerMore(request: Request, dashboard: Handler, sent: unknown[]): Promise<Response> {
-  const { pathname } = new URL(request.url)
-  if (pathname === '/api/v1/alerts') return Response.json({ items: [ALERT] })
-  if (pathname === '/api/v1/activity') return Response.json({ items: [LINE], next: null })
-  if (pathname === '/api/v1/alerts/mute') {
-    sent.push(await request.json())
-    return Response.json({ items: [] })
-  }
-  const response = await dashboard(request)
-  if (pathname !== '/api/v1/access') return response
-  const { operations, ...access } = (await response.json()) as { operations: string[] }
-  return Response.json({ ...access, operations: [...operations, 'listAlerts', 'muteAlerts', 'listActivity'] })
-}
