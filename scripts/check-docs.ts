@@ -97,9 +97,11 @@ async function checkCli(): Promise<void> {
 
 /** Tests that prove something exist, and so do commands that people are told to type. What is internal is in no example. */
 function checkNames(): void {
-  for (const [, test] of read('docs/guarantees.md').matchAll(/`((?:[\w-]+\/)+[\w-]+\.(?:test\.)?ts)`/g)) {
-    const path = test!.startsWith('verification/') ? test! : join('packages/cronce/test', test!)
-    if (!existsSync(join(ROOT, path))) problems.push(`docs/guarantees.md: there is no ${test}`)
+  for (const file of ['docs/guarantees.md', 'docs/verification.md', 'docs/stores.md', 'docs/etcd.md']) {
+    for (const [, test] of read(file).matchAll(/`((?:[\w-]+\/)+[\w-]+\.(?:test\.)?ts)`/g)) {
+      const isThere = ['', 'packages/cronce/test'].some((folder) => existsSync(join(ROOT, folder, test!)))
+      if (!isThere) problems.push(`${file}: there is no ${test}`)
+    }
   }
   for (const file of [...DOCS, ...list('examples', '')]) {
     if (/from 'cronce\/internal'/.test(read(file))) problems.push(`${file}: cronce/internal is not for applications`)

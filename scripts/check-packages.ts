@@ -269,7 +269,7 @@ async function checkReadme(home: string): Promise<void> {
   const readme = readText('README.md')
   const line = readme.slice(0, readme.indexOf('```js')).split('\n').length
   demand(line <= 20, `README.md shows code in line ${line}, not by line 20`)
-  demand(readme.trimEnd().split('\n').length <= 120, 'README.md is longer than 120 lines')
+  demand(readme.trimEnd().split('\n').length <= 150, 'README.md is longer than 150 lines')
   await checkFirstSteps(scratch, home, readme)
   const ci = readText('.ci/run').trimEnd().split('\n').at(-1)!
   demand(new RegExp(`^${ci}\\b`, 'm').test(readme), `.ci/run ends with "${ci}", which is not a command of README.md`)

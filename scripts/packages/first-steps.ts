@@ -60,11 +60,10 @@ export async function checkFirstSteps(scratch: string, packages: string, readme:
 /** Until the packages are published: all of them are packed, and the pattern of the install line matches all files. */
 function checkInstall(readme: string): void {
   const folders = readdirSync(PACKAGES).map((folder) => `packages/${folder}`)
-  const packed = [...readme.matchAll(/-w (packages\/[a-z]+)/g)].map((match) => match[1]!)
-  demand(
-    packed.toSorted().join() === folders.toSorted().join(),
-    `README.md packs ${packed.join(', ')}, not all packages`,
-  )
+  const root = readFileSync(join(PACKAGES, '..', 'package.json'), 'utf8')
+  const { workspaces } = JSON.parse(root) as { workspaces: readonly string[] }
+  demand(readme.includes('npm pack --workspaces'), 'README.md does not pack the packages')
+  demand(workspaces.toSorted().join() === folders.toSorted().join(), 'package.json does not name all packages')
   const [, pattern] = /npm install \.\/(\S+)\*\.tgz/.exec(readme) ?? []
   const names = folders.map((folder) => readFileSync(join(PACKAGES, '..', folder, 'package.json'), 'utf8'))
   // npm names the file of `@cronce/cli` cronce-cli-0.1.0.tgz.

@@ -26,8 +26,9 @@ export const pause: Command = {
     ['cronce pause --all --yes --note "database upgrade"', 'everything'],
   ],
   about: [
-    'Fires that are already due still run, and runs continue; later fires and retries wait. cronce run works on a paused schedule,',
-    'too. Schedules that are already paused keep their note and their end, unless they are named.',
+    'Runs continue: end one with cronce cancel. Fires that were due before and have not started, and retries, wait until the pause',
+    'ends; --missed decides about the due times in between. cronce run works on a paused schedule, too. Schedules that are already',
+    'paused keep their note and their end, unless they are named.',
   ].join('\n'),
   flags: {
     until: {
