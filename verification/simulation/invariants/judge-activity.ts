@@ -25,13 +25,14 @@ interface Asked {
  */
 export function judgeActivity(report: Report, count: (what: string) => void): ActivityJudge {
   const wishes = new Map<string, Asked>()
+  const written = new Set<string>()
   return {
     sent({ id, note, subject, action }, isWritten, isLogged) {
-      if (isWritten !== isLogged) {
-        report(
-          NAME,
-          `${action} ${subject.name}: the change was ${isWritten ? '' : 'not '}written, and its line otherwise`,
-        )
+      // A request may arrive twice: the second one changes nothing, and finds the line of the first.
+      if (isWritten) written.add(id)
+      if (written.has(id) !== isLogged) {
+        const how = isLogged ? 'not written, but its line was' : 'written, but its line was not'
+        report(NAME, `${action} ${subject.name}: the change was ${how}`)
       }
       const asked = note === null ? undefined : wishes.get(note)
       if (isLogged && asked?.schedule === subject.name) asked.lines.add(id)
