@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type BuildOptions, type Plugin as BundlerPlugin, build } from 'esbuild'
+import { type BuildOptions, type Plugin as BundlerPlugin, build, transformSync } from 'esbuild'
 import { type Plugin, rollup } from 'rollup'
 import { userInterface } from './build-ui.ts'
 
@@ -19,20 +19,25 @@ const NODE_CHECK = 'check-node'
 /** Runs in browsers, too. */
 const WITHOUT_NODE = ['cron']
 
+const SHAPE = {
+  charset: 'utf8',
+  // Comments that begin with an exclamation mark stay: see `at-entry.ts`.
+  legalComments: 'inline',
+  minifyWhitespace: true,
+  // Lines stay short: stack traces must be readable.
+  lineLimit: 120,
+} as const
+
 const SHARED: BuildOptions = {
+  ...SHAPE,
   bundle: true,
   format: 'esm',
   platform: 'node',
   // Parsed by every Node.js that is still in use: one that is too old must get as far as the message of `check-node`.
   target: 'node18',
   packages: 'external',
-  charset: 'utf8',
-  // Comments that begin with an exclamation mark stay: see `at-entry.ts`.
-  legalComments: 'inline',
-  // Names stay, and lines stay short: stack traces must be readable.
-  minifyWhitespace: true,
+  // Names stay, for the same reason.
   minifySyntax: true,
-  lineLimit: 120,
   // Without the `paths` of the workspace: a package imports its siblings by name.
   tsconfigRaw: { compilerOptions: { target: 'es2024', verbatimModuleSyntax: true } },
 }
@@ -51,6 +56,9 @@ const declarations: Plugin = {
       ? join(dirname(importer), id.replace(/^(\.\.\/\.\.\/[a-z]+)\/src\//, '$1/build/').replace(/\.[jt]s$/, '.d.ts'))
       : null,
 }
+
+/** Chunks that hold nothing else are code of one store. */
+const STORE_CODE = /cronce\/src\/store\/(?:postgres|redis|sqlite|etcd|kv)\//
 
 /** Modules that most of the library uses, and that need no Node.js. */
 const COMMON = /\/cronce\/src\/(?:errors|words|did-you-mean|duration|(?:model|store|trigger)\/[a-z-]+)\.ts$/
@@ -115,7 +123,17 @@ function entriesOf(folder: string): readonly string[] {
 
 async function bundle(folder: string, sources: readonly string[], options: BuildOptions): Promise<void> {
   const entryPoints = sources.map((source) => ({ in: source, out: basename(source, '.ts') }))
-  await build({ ...SHARED, ...options, entryPoints, outdir: join(folder, 'dist') })
+  const outdir = join(folder, 'dist')
+  const { metafile } = await build({ ...SHARED, ...options, entryPoints, outdir, metafile: true })
+  for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
+    if (Object.keys(inputs).every((input) => STORE_CODE.test(input))) shortenNames(file)
+  }
+}
+
+/** Local names are a fifth of the code of the stores. They are not in the traces that applications see, which begin at the call. */
+function shortenNames(file: string): void {
+  const { code } = transformSync(readFileSync(file, 'utf8'), { ...SHAPE, format: 'esm', minifyIdentifiers: true })
+  writeFileSync(file, code)
 }
 
 function checkNodeFirst(file: string): void {

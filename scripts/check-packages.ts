@@ -146,8 +146,13 @@ async function install(manifests: readonly Manifest[], packed: readonly Packed[]
     for (const name of Object.keys(wanted)) {
       if (locked.has(name)) continue
       const entry = known[`node_modules/${name}`]!
-      locked.set(name, entry)
-      lockOthers(entry.dependencies)
+      // Binaries for each platform, as far as they are locked: npm installs those that fit.
+      const optional = Object.entries(entry.optionalDependencies ?? {}).filter(
+        ([each]) => known[`node_modules/${each}`] !== undefined,
+      )
+      const optionalDependencies = Object.fromEntries(optional)
+      locked.set(name, { ...entry, optionalDependencies })
+      lockOthers({ ...entry.dependencies, ...optionalDependencies })
     }
   }
   for (const manifest of manifests) lockOthers(manifest.dependencies)
@@ -158,7 +163,7 @@ async function install(manifests: readonly Manifest[], packed: readonly Packed[]
     join(home, 'package-lock.json'),
     JSON.stringify({ lockfileVersion: 3, requires: true, packages: { '': root, ...Object.fromEntries(entries) } }),
   )
-  await npm(home, 'ci', '--prefer-offline', '--omit=peer', '--omit=optional')
+  await npm(home, 'ci', '--prefer-offline', '--omit=peer')
   return home
 }
 

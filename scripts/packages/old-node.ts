@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path'
 import { demand, runFailing } from './run.ts'
 
 const EXPECTED = /cronce needs Node\.js 22\.18 or later, but this is (\d+\.\d+\.\d+)\.[\s\S]*Install Node\.js 24/
-/** Need no Node.js at all. */
-const ANYWHERE = ['cronce/cron', '@cronce/checker']
+/** Need nothing that only a newer Node.js has. */
+const ANYWHERE = ['cronce/cron', '@cronce/audit', '@cronce/checker']
 
 /** `null`: there is none on this machine. */
 export function findOldNode(): string | null {
