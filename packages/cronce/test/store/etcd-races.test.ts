@@ -23,6 +23,7 @@ import {
   DAY_MS,
   decideIn,
   endedLine,
+  HOUR_MS,
   keyOf,
   NOON,
   removal,
@@ -141,3 +142,21 @@ race(
     assert.ok(schedules[0]!.tokens >= 500, `${schedules[0]!.tokens}`)
   },
 )
+
+race('of two processes that fold the same counts, one does', async ({ store, beforeCommit }, rival) => {
+  const hour = Math.floor(Date.now() / HOUR_MS - 10) * HOUR_MS
+  const lines = [0, 1, 2].map((index) =>
+    endedLine('s', hour + index, { number: index + 1, expiresAt: Date.now() + DAY_MS }),
+  )
+  const [one, two, three] = lines
+  const first = withFires(change(await create(store, schedule('s'))), [one!, two!])
+  await applyAll(store, [first])
+  beforeCommit(() => rival.prune(10))
+  await store.prune(10)
+  const countAll = async () => (await store.countFires({ from: hour, to: hour + 1 })).hours.map(({ count }) => count)
+  assert.deepEqual(await countAll(), [2])
+  await applyAll(store, [withFires(change(after(first)), [three!])])
+  beforeCommit(() => rival.prune(10))
+  await store.prune(10)
+  assert.deepEqual(await countAll(), [3])
+})
