@@ -3,6 +3,7 @@ import { edit, type Mutant } from '../mutant.ts'
 const CONFORMANCE = 'packages/cronce/test/store/etcd-conformance.test.ts'
 const CLOCK = 'packages/cronce/test/store/etcd-clock.test.ts'
 const IDENTITY = 'packages/cronce/test/store/etcd-identity.test.ts'
+const LINK = 'packages/cronce/test/store/etcd-link.test.ts'
 const FULL = 'packages/cronce/test/store/etcd-limits.test.ts'
 
 function ruled(...names: readonly string[]): Mutant['caughtBy'] {
@@ -280,5 +281,51 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and says what to do'] },
+  },
+  {
+    name: 'etcd-counts-folded-twice',
+    rule: 'P5',
+    breaks: 'A process writes a sum over the one that another process has written since.',
+    edits: [
+      edit(
+        'store/kv/counts.ts',
+        "is: 'quiet', revision },\n      ],",
+        "is: 'quiet', revision: Number.MAX_SAFE_INTEGER - 1 },\n      ],",
+      ),
+    ],
+    caughtBy: raced('counts that another process has folded meanwhile are not folded again'),
+  },
+  {
+    name: 'etcd-sum-overwritten',
+    rule: 'P5',
+    breaks: 'A late end replaces the sum of its hour.',
+    edits: [edit('store/kv/counts.ts', '[...entries, ...(sum === undefined ? [] : [sum])].reduce', 'entries.reduce')],
+    caughtBy: {
+      judge: 'tests',
+      file: FULL,
+      names: ['a late end is added to the sum of its hour, however many keys come before it'],
+    },
+  },
+  {
+    name: 'etcd-watch-without-leader',
+    rule: 'P5',
+    breaks: 'A watch stays open and silent on a member that is cut off from its peers.',
+    edits: [edit('store/etcd/connection.ts', ", { hasleader: 'true' })", ')')],
+    caughtBy: {
+      judge: 'tests',
+      file: LINK,
+      names: ['a watch ends when its member has lost its leader, and the next one goes to another member'],
+    },
+  },
+  {
+    name: 'etcd-stale-login',
+    rule: 'P5',
+    breaks: 'A change of users or roles stops every process whose token was signed before it.',
+    edits: [edit('store/etcd/errors.ts', " || error.message.includes('revision of auth store is old')", '')],
+    caughtBy: {
+      judge: 'tests',
+      file: LINK,
+      names: ['a change of users and roles makes signed tokens stale: the store logs in again'],
+    },
   },
 ]

@@ -83,8 +83,9 @@ export async function askGateway(
   url: string,
   path: string,
   body: object,
-): Promise<{ readonly header: { readonly revision: string; readonly member_id: string } }> {
-  const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) })
+  headers: Record<string, string> = {},
+): Promise<{ readonly header: { readonly revision: string; readonly member_id: string }; readonly token?: string }> {
+  const answer = await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body), headers })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${path}: ${text}`)
   return JSON.parse(text)

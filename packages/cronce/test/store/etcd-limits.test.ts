@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startEtcd } from '../../../../scripts/servers/index.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
+import { Keys } from '../../src/store/kv/keys.ts'
+import type { Store } from '../../src/store/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { applyAll, applyOne, create, firesOf, join, loadOne, runsOf } from '../../src/testing/conformance/bench.ts'
 import {
@@ -21,7 +23,7 @@ import {
   waiting,
   withFires,
 } from '../../src/testing/conformance/samples.ts'
-import { askGateway, OPENING } from './etcd-kit.ts'
+import { askGateway, driverAt, OPENING } from './etcd-kit.ts'
 
 test('a full database refuses every write, and says what to do', async () => {
   await using server = await startEtcd({ flags: ['--quota-backend-bytes=4194304'] })
@@ -117,3 +119,64 @@ test('lists and feeds go on while the history of the server is compacted', async
   assert.equal((await store.listEnds({ after: page.next, limit: 100 })).complete, true)
   await store.close()
 })
+
+test('the counts of every hour are folded, however many hours are kept', async () => {
+  await using server = await startEtcd()
+  const store = await etcd({ endpoints: [server.url] }).open(OPENING)
+  decideIn(1)
+  const hours = Array.from({ length: 1_050 }, (_, index) => hourAgo(1_060 - index))
+  const dueTimes = hours.flatMap((hour) => [hour, hour + 1])
+  for (let start = 0; start < dueTimes.length; start += 700) {
+    await endAt(store, `s${start}`, dueTimes.slice(start, start + 700))
+  }
+  const driver = driverAt(server.url)
+  const countKeys = async (): Promise<number> => {
+    const keys = new Keys('cronce', OPENING.namespace)
+    const { found } = await driver.read([{ from: keys.key('u'), to: keys.key('v'), countOnly: true }])
+    return found[0]!.count
+  }
+  assert.equal(await countKeys(), 2_100)
+  for (let before = Number.POSITIVE_INFINITY, left = 2_100; left < before; ) {
+    await store.prune(10)
+    before = left
+    left = await countKeys()
+  }
+  assert.equal(await countKeys(), 1_050, 'one for each hour')
+  assert.deepEqual(
+    await countsOf(store),
+    hours.map((hour) => [hour, 2]),
+  )
+  await Promise.all([store.close(), driver.close()])
+})
+
+test('a late end is added to the sum of its hour, however many keys come before it', async () => {
+  await using server = await startEtcd()
+  const store = await etcd({ endpoints: [server.url] }).open(OPENING)
+  decideIn(1)
+  const [early, late] = [hourAgo(11), hourAgo(10)]
+  const times = (hour: number, count: number): number[] => Array.from({ length: count }, (_, index) => hour + index)
+  await endAt(store, 'first', times(late, 501))
+  await store.prune(10)
+  await endAt(store, 'second', [...times(early, 999), late])
+  await store.prune(10)
+  assert.deepEqual(await countsOf(store), [
+    [early, 999],
+    [late, 502],
+  ])
+  await store.close()
+})
+
+function hourAgo(hours: number): number {
+  return (Math.floor(Date.now() / HOUR_MS) - hours) * HOUR_MS
+}
+
+async function endAt(store: Store<never>, id: string, dueTimes: readonly number[]): Promise<void> {
+  const expiresAt = Date.now() + 1_000 * HOUR_MS
+  const lines = dueTimes.map((dueAt, index) => endedLine(id, dueAt, { number: index + 1, expiresAt }))
+  await applyAll(store, [withFires(change(await create(store, schedule(id))), lines)])
+}
+
+async function countsOf(store: Store<never>): Promise<[hour: number, count: number][]> {
+  const { hours } = await store.countFires({ from: hourAgo(2_000), to: hourAgo(0) })
+  return hours.map(({ hour, count }) => [hour, count])
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,10 @@ import { createServer as createTlsServer } from 'node:tls'
 import { startEtcd, startEtcdCluster } from '../../../../scripts/servers/index.ts'
 import { startProxy } from '../../../../verification/chaos/proxy.ts'
 import { parseUrl } from '../../src/store/etcd/address.ts'
+import { GrpcError } from '../../src/store/etcd/connection.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
+import { Link } from '../../src/store/etcd/link.ts'
+import { WATCHING } from '../../src/store/etcd/messages.ts'
 import {
   decode,
   encode,
@@ -146,6 +149,26 @@ test('a cluster loses its leader, and a store on all its members goes on without
   await Promise.all([store.close(), peer.close()])
 })
 
+test('a watch ends when its member has lost its leader, and the next one goes to another member', async () => {
+  await using cluster = await startEtcdCluster()
+  const link = new Link({ name: 'etcd', endpoints: cluster.urls, tls: {}, user: null, timeoutMs: 5_000 })
+  const from = link.endpoint
+  const created = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<Error>()
+  const request = { create_request: { key: 'k' } }
+  await link.stream(WATCHING, request, () => created.resolve(), ended.resolve)
+  await created.promise
+  await Promise.all(cluster.members.filter(({ url }) => url !== from).map((member) => member.kill()))
+  const patience = setTimeout(() => ended.reject(new Error('the watch stayed open')), 30_000)
+  const error = await ended.promise.finally(() => {
+    clearTimeout(patience)
+    link.close()
+  })
+  assert.ok(error instanceof GrpcError)
+  assert.match(error.message, /no leader/)
+  assert.notEqual(link.endpoint, from)
+})
+
 test('a user with a role for the prefix is enough; a wrong password and a missing right are told', async () => {
   await using server = await startEtcd()
   const ask = (path: string, body: object) => askGateway(server.url, `/v3/auth/${path}`, body)
@@ -170,6 +193,42 @@ test('a user with a role for the prefix is enough; a wrong password and a missin
   const byUrl = await etcd(`etcd://jobs:of-jobs@127.0.0.1:${server.port}`).open(OPENING)
   assert.notEqual(await loadOne(byUrl, 't'), null)
   await byUrl.close()
+})
+
+test('a change of users and roles makes signed tokens stale: the store logs in again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronce-etcd-jwt-'))
+  const [key, pub] = ['key.pem', 'pub.pem'].map((name) => join(folder, name)) as [string, string]
+  execFileSync('openssl', ['genrsa', '-out', key, '2048'], { stdio: 'ignore' })
+  execFileSync('openssl', ['rsa', '-in', key, '-pubout', '-out', pub], { stdio: 'ignore' })
+  // The server may run as another user.
+  for (const [path, mode] of [
+    [folder, 0o755],
+    [key, 0o644],
+    [pub, 0o644],
+  ] as const)
+    chmodSync(path, mode)
+  const flags = [`--auth-token=jwt,pub-key=${pub},priv-key=${key},sign-method=RS256,ttl=10m`]
+  try {
+    await using server = await startEtcd({ flags })
+    const root = { name: 'root', password: 'of-root' }
+    await askGateway(server.url, '/v3/auth/user/add', root)
+    await askGateway(server.url, '/v3/auth/role/add', { name: 'root' })
+    await askGateway(server.url, '/v3/auth/user/grant', { user: 'root', role: 'root' })
+    await askGateway(server.url, '/v3/auth/enable', {})
+    const store = await etcd({ endpoints: [server.url], user: root.name, password: root.password }).open(OPENING)
+    decideIn(1)
+    const addRole = async (name: string): Promise<void> => {
+      const { token } = await askGateway(server.url, '/v3/auth/authenticate', root)
+      await askGateway(server.url, '/v3/auth/role/add', { name }, { authorization: token! })
+    }
+    await addRole('one')
+    await create(store, schedule('s'))
+    await addRole('two')
+    assert.notEqual(await loadOne(store, 's'), null)
+    await store.close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('TLS: by a known authority only', async () => {

@@ -23,6 +23,7 @@ import {
   DAY_MS,
   decideIn,
   endedLine,
+  HOUR_MS,
   keyOf,
   NOON,
   removal,
@@ -139,5 +140,33 @@ race(
     assert.deepEqual(await applyOne(store, creation(schedule('new'))), { kind: 'applied' })
     const { schedules } = await rival.load(['new'])
     assert.ok(schedules[0]!.tokens >= 500, `${schedules[0]!.tokens}`)
+  },
+)
+
+race(
+  'counts that another process has folded meanwhile are not folded again',
+  async ({ store, beforeCommit }, rival) => {
+    const hour = Math.floor(Date.now() / HOUR_MS - 10) * HOUR_MS
+    let state = await create(store, schedule('s'))
+    const end = async (): Promise<void> => {
+      const number = state.ended + 1
+      const ended = withFires(change(state), [endedLine('s', hour + number, { number, expiresAt: hour + DAY_MS })])
+      await applyAll(rival, [ended])
+      state = after(ended)
+    }
+    await end()
+    await store.prune(10)
+    await end()
+    beforeCommit(async () => {
+      await rival.prune(10)
+      await end()
+      await rival.prune(10)
+    })
+    await store.prune(10)
+    const { hours } = await store.countFires({ from: hour, to: hour + HOUR_MS })
+    assert.deepEqual(
+      hours.map(({ count }) => count),
+      [3],
+    )
   },
 )

@@ -15,7 +15,24 @@ const { CRONCE_CASES = '1', CRONCE_SEED = '20261118' } = process.env
 const STEPS = 150
 
 /** Keys that outlive schedules: identity, counts of fires, instances, apps. */
-const LASTING = new Set(['meta', 'term', 'floor', 'wake', 'f', 'u', 'i', 'iv', 'ie', 'id', 'g', 'gt', 'go', 'a'])
+const LASTING = new Set([
+  'meta',
+  'term',
+  'floor',
+  'wake',
+  'f',
+  'u',
+  'us',
+  'ur',
+  'i',
+  'iv',
+  'ie',
+  'id',
+  'g',
+  'gt',
+  'go',
+  'a',
+])
 
 async function leftOver(url: string, namespace: string): Promise<string[]> {
   const driver = driverAt(url)

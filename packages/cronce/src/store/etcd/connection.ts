@@ -93,7 +93,8 @@ export class Connection {
     onMessage: (bytes: Buffer) => void,
     onEnd: (error: Error) => void,
   ): Promise<() => void> {
-    const stream = this.#request(await this.#connect(timeoutMs), call)
+    // A member without a leader hears of no writes. With this it ends the stream instead of keeping it open and silent.
+    const stream = this.#request(await this.#connect(timeoutMs), call, { hasleader: 'true' })
     const status = readStatus(stream)
     let rest: Buffer = Buffer.alloc(0)
     let isOver = false
@@ -127,13 +128,14 @@ export class Connection {
     if (this.#session !== null) this.#drop(this.#session)
   }
 
-  #request(session: Session, { path, token }: Call): http2.ClientHttp2Stream {
+  #request(session: Session, { path, token }: Call, metadata: Record<string, string> = {}): http2.ClientHttp2Stream {
     return session.request({
       ':method': 'POST',
       ':path': path,
       'content-type': 'application/grpc',
       te: 'trailers',
       ...(token === null ? {} : { token }),
+      ...metadata,
     })
   }
 

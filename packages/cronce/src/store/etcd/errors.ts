@@ -27,9 +27,10 @@ export function isCompacted(error: unknown): boolean {
   return error instanceof GrpcError && error.code === OUT_OF_RANGE && error.message.includes('compacted')
 }
 
-/** The token of the login has run out, or the member was restarted and has forgotten it. */
+/** The token has expired, the member has forgotten it in a restart, or users or roles were changed after it was signed. */
 export function isTokenInvalid(error: unknown): boolean {
-  return error instanceof GrpcError && error.code === UNAUTHENTICATED
+  if (!(error instanceof GrpcError)) return false
+  return error.code === UNAUTHENTICATED || error.message.includes('revision of auth store is old')
 }
 
 /** This member gave no answer that counts: another one may. */

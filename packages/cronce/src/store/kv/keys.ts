@@ -24,7 +24,7 @@ const AFTER_END = '\x01'
  * | `o due id nonce` | an open fire |
  * | `r instance id token` | an open run |
  * | `c slot id token` | an open run that counts against a limit |
- * | `u hour outcome …` | counts of fires: see `counts.ts` |
+ * | `u hour outcome …`, `us hour outcome`, `ur hour outcome id number` | counts of fires: see `counts.ts` |
  * | `t id token`, `p id due nonce step` | what a run reported; a step |
  * | `i id`, `iv id`, `ie id`, `id id` | an instance: as it describes itself; written at each renewal; its lease; to be drained |
  * | `g id`, `gt endedAt id`, `go id` | an instance that is over; by its end; one that may have open runs |
