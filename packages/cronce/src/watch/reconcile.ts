@@ -96,13 +96,18 @@ function messageFor(
   now: Instant,
   times: AlertTimes,
 ): MessageKind | null {
-  if (next.state === 'resolved') return known?.state === 'firing' ? 'resolved' : null
+  if (next.state === 'resolved') return wasSent(known) ? 'resolved' : null
   if (next.state !== 'firing') return null
   if (known === undefined || known.state !== 'firing') return 'firing'
   // The message that waits takes on what is new.
   if (now - next.messageAt < times.gatherMs) return null
   if (next.hasNews && now - next.messageAt >= UPDATE_MS) return 'update'
   return now - next.messageAt >= times.repeatMs ? 'repeat' : null
+}
+
+/** Whether a message said that the open alert fires: then one says that it is over, even if it was muted since. */
+export function wasSent(known: KeptAlert | undefined): boolean {
+  return known?.state === 'firing' || (known?.state === 'muted' && known.messageAt > 0)
 }
 
 /** A message that still waits tells of the alert as it is by now. */

@@ -157,6 +157,28 @@ describe('alerts', () => {
     fleet.end()
   })
 
+  test('a process of runDue does not take part in watching', async () => {
+    const fleet = await watchedFleet()
+    const declare: Declare = (app) => app.job('report', '* * * * *', () => new Promise<void>(() => {}))
+    void fleet.make(declare, { app: 'shop', alerts: {} }).app.runDue()
+    await fleet.advance('2m')
+    void fleet.make(declare, { app: 'shop', alerts: {} }).app.runDue()
+    await fleet.advance('1s')
+    assert.ok((await fleet.operator.instances.list()).some(({ state }) => state === 'live'))
+    await assert.rejects(fleet.operator.alerts.mute('report'), { code: 'APP_NOT_FOUND' })
+    fleet.end()
+  })
+
+  test('an instance that has channels watches rather than those without', async () => {
+    const fleet = await watchedFleet()
+    for (let count = 0; count < 5; count++) await fleet.watched(broken, { alerts: { channels: [] } })
+    await fleet.watched(broken)
+    await fleet.advance('20m')
+    assert.deepEqual(fleet.fired(), ['failing'])
+    assert.deepEqual(await fleet.operator.instances.list().then(([first]) => first!.jobs), ['report'])
+    fleet.end()
+  })
+
   test('costs one store call a minute and fleet while nothing is wrong', async () => {
     const calls = async (alerts: object): Promise<number> => {
       const fleet = await watchedFleet()
@@ -206,6 +228,34 @@ describe('muting', () => {
     )
     await fleet.advance('5m')
     assert.deepEqual(fleet.fired(), ['failing'])
+    fleet.end()
+  })
+
+  test('an alert that was sent, then muted, is resolved by a message', async () => {
+    const fleet = await watchedFleet()
+    let isBroken = true
+    const declare: Declare = (app) =>
+      app.job('report', '* * * * *', () => {
+        if (isBroken) throw new Error('no')
+      })
+    await fleet.watched(declare)
+    await fleet.advance('10m')
+    await fleet.operator.alerts.mute('failing')
+    await fleet.advance('5m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.deepEqual(
+      fleet.messages.map(({ kind }) => kind),
+      ['firing', 'resolved'],
+    )
+    assert.equal(fleet.events('alert.resolved').length, 1)
+    // What was muted all the time was never sent, so its end is not, either.
+    isBroken = true
+    await fleet.advance('20m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.equal(fleet.messages.length, 2)
+    assert.equal(fleet.events('alert.resolved').length, 1)
     fleet.end()
   })
 
