@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Message } from '../model/alert.ts'
 import type { Json } from '../model/json.ts'
-import type { AlertChannel } from './channel.ts'
+import { type AlertChannel, MessageRefused } from './channel.ts'
 import type { AlertMessage } from './message.ts'
 
 /** Longest time that a channel may take for one message. */
@@ -69,7 +69,7 @@ export class Sender {
       if (stopped.aborted) return
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 20))
       this.#nextTryAt = clock.mono() + pauseMs
-      const isGivenUp = now - message.sendAt > GIVE_UP_MS
+      const isGivenUp = error instanceof MessageRefused || now - message.sendAt > GIVE_UP_MS
       if (isGivenUp) this.#done.add(message.id)
       const next = isGivenUp ? 'it is given up' : `the next attempt is in ${Math.round(pauseMs / 1_000)} s`
       warn(`The alert channel ${this.name} did not take a message, ${next}: ${textOf(error)}`)

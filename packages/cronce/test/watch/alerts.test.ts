@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { AlertMessage } from '../../src/alerts.ts'
 import { boundedOutbox, type Message } from '../../src/model/alert.ts'
+import { MessageRefused } from '../../src/watch/channel.ts'
 import type { Declare, Member } from '../engine/fleet.ts'
 import { watchedFleet } from './fleet.ts'
 
@@ -90,6 +91,29 @@ describe('alerts', () => {
     await fleet.advance('20m')
     assert.deepEqual(got, ['firing', 'resolved'])
     assert.deepEqual(well, ['firing', 'resolved'])
+    fleet.end()
+  })
+
+  test('a message that its receiver refuses is given up, and holds up no later one', async () => {
+    const fleet = await watchedFleet()
+    const got: AlertMessage['kind'][] = []
+    let isBroken = true
+    const channel = (message: AlertMessage): void => {
+      if (message.kind === 'firing') throw new MessageRefused('The receiver answered 400.')
+      got.push(message.kind)
+    }
+    await fleet.watched(
+      (app) =>
+        app.job('report', '* * * * *', () => {
+          if (isBroken) throw new Error('no')
+        }),
+      { alerts: { channels: [channel] } },
+    )
+    await fleet.advance('10m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.deepEqual(got, ['resolved'])
+    assert.deepEqual(await fleet.operator.alerts.unsent(), [])
     fleet.end()
   })
 
@@ -272,6 +296,21 @@ describe('muting', () => {
     fleet.end()
   })
 
+  test('a mute holds back messages that wait, and one too many is refused', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched(broken, { alerts: { gather: '10m' } })
+    await fleet.advance('10m')
+    assert.equal((await fleet.operator.alerts.unsent()).length, 1)
+    await fleet.operator.alerts.mute('report')
+    await fleet.advance('1h')
+    assert.deepEqual(fleet.titles(), [])
+    for (let count = 1; count < 200; count++) await fleet.operator.alerts.mute(`other-${count}`)
+    await assert.rejects(fleet.operator.alerts.mute('one-more'), { code: 'QUEUE_FULL' })
+    await fleet.operator.alerts.mute('report')
+    assert.equal((await fleet.operator.alerts.mutes()).length, 200)
+    fleet.end()
+  })
+
   test('a test message reaches every channel', async () => {
     const fleet = await watchedFleet()
     await fleet.watched((app) => app.job('report', '0 0 * * *', () => {}))
@@ -284,6 +323,18 @@ describe('muting', () => {
       [['test', 'shop']],
     )
     assert.deepEqual(await fleet.operator.alerts.unsent(), [])
+    fleet.end()
+  })
+
+  test('a test message that finds no room is refused', async () => {
+    const fleet = await watchedFleet()
+    const down = (): void => {
+      throw new Error('connection refused')
+    }
+    await fleet.watched((app) => app.job('report', '0 0 * * *', () => {}), { alerts: { channels: [down] } })
+    await fleet.advance('2m')
+    for (let count = 0; count < 50; count++) assert.equal((await fleet.operator.alerts.test()).length, 1)
+    await assert.rejects(fleet.operator.alerts.test(), { code: 'QUEUE_FULL' })
     fleet.end()
   })
 
