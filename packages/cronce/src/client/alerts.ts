@@ -89,7 +89,7 @@ export function makeAlerts<Tx>(parts: ClientParts<Tx>): Alerts {
       const { all = false } = readCommand(options, ['all'])
       const isAll = readBoolean('all', all)
       const found = await every(({ alerts }) => alerts.filter(({ state }) => isAll || state !== 'resolved'))
-      return found.map(({ messageAt: _, hasNews: __, ...view }) => view)
+      return found.map(({ messageAt: _, sentCount: __, hasNews: ___, ...view }) => view)
     },
     mutes: () => every(({ mutes }) => mutes),
     unsent: () => every(({ outbox }) => outbox.map(viewUnsent)),
