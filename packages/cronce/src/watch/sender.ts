@@ -29,6 +29,8 @@ export class Sender {
   readonly #parts: SenderParts
   /** Ids of messages that this channel is done with. */
   readonly #done = new Set<string>()
+  /** Rules of alerts that this channel was sent and that are not over: it is told of their end, too. */
+  readonly #open = new Set<string>()
   #failures = 0
   #nextTryAt = Number.NEGATIVE_INFINITY
   #isBusy = false
@@ -62,7 +64,11 @@ export class Sender {
   async #deliver(message: Message, now: number): Promise<void> {
     const { clock, once, warn, stopped } = this.#parts
     try {
-      if (this.#wants(message)) await once(`alert:${message.id}:${this.name}`, () => this.#attempt(message))
+      if (this.#wants(message)) {
+        await once(`alert:${message.id}:${this.name}`, () => this.#attempt(message))
+        if (message.alert !== null) this.#open.add(message.alert.rule)
+      }
+      if (message.alert !== null && message.kind === 'resolved') this.#open.delete(message.alert.rule)
       this.#done.add(message.id)
       this.#failures = 0
     } catch (error) {
@@ -76,8 +82,10 @@ export class Sender {
     }
   }
 
-  #wants({ alert }: Message): boolean {
-    return alert === null || this.#channel.filter === undefined || this.#channel.filter(alert)
+  #wants({ alert, kind }: Message): boolean {
+    if (alert === null || this.#channel.filter === undefined) return true
+    // The subjects that it wanted may have recovered before the last ones.
+    return (kind === 'resolved' && this.#open.has(alert.rule)) || this.#channel.filter(alert)
   }
 
   async #attempt(message: Message): Promise<Json> {
