@@ -156,6 +156,7 @@ test('a wrong check-in is refused when the job is declared, without its secret',
   for (const wrong of [
     { url: 'secret-path' },
     { url: 'ftp://host/secret-path' },
+    { url: 'https://user:secret@host/' },
     { url: 7 },
     {},
     'secret-path',

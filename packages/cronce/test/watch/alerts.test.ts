@@ -181,6 +181,35 @@ describe('alerts', () => {
     fleet.end()
   })
 
+  test('a channel that was sent an alert is told that it is over, whatever its filter says of the last subjects', async () => {
+    const fleet = await watchedFleet()
+    const got: string[] = []
+    const bad = new Set(['billing', 'report'])
+    const channel = {
+      name: 'billing',
+      filter: ({ subjects }: { readonly subjects: readonly { readonly name: string }[] }) =>
+        subjects.some(({ name }) => name === 'billing'),
+      send: ({ kind }: AlertMessage) => void got.push(kind),
+    }
+    await fleet.watched(
+      (app) => {
+        for (const name of bad) {
+          app.job(name, '* * * * *', () => {
+            if (bad.has(name)) throw new Error('no')
+          })
+        }
+      },
+      { alerts: { channels: [channel] } },
+    )
+    await fleet.advance('10m')
+    bad.delete('billing')
+    await fleet.advance('20m')
+    bad.delete('report')
+    await fleet.advance('20m')
+    assert.deepEqual(got, ['firing', 'resolved'])
+    fleet.end()
+  })
+
   test('a process of runDue does not take part in watching', async () => {
     const fleet = await watchedFleet()
     const declare: Declare = (app) => app.job('report', '* * * * *', () => new Promise<void>(() => {}))
@@ -335,6 +364,17 @@ describe('muting', () => {
     await fleet.advance('2m')
     for (let count = 0; count < 50; count++) assert.equal((await fleet.operator.alerts.test()).length, 1)
     await assert.rejects(fleet.operator.alerts.test(), { code: 'QUEUE_FULL' })
+    fleet.end()
+  })
+
+  test('the record of alerts and mutes is removed by force only', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched((app) => app.job('report', '0 0 * * *', () => {}))
+    await fleet.operator.alerts.mute('report')
+    await assert.rejects(fleet.operator.schedules.remove('cronce:alerts:shop'), { code: 'NAME_RESERVED' })
+    assert.equal((await fleet.operator.alerts.mutes()).length, 1)
+    await fleet.operator.schedules.remove('cronce:alerts:shop', { force: true })
+    assert.deepEqual(await fleet.operator.alerts.mutes(), [])
     fleet.end()
   })
 
