@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type AlertRecord, type AlertSubject, NO_ALERTS } from '../../src/model/alert.ts'
+import { ScheduleLooks } from '../../src/watch/looks.ts'
 import { reconcile } from '../../src/watch/reconcile.ts'
 import { Seen } from '../../src/watch/seen.ts'
 
@@ -54,5 +55,29 @@ describe('problems by the store’s clock', () => {
     seen.judged({ problems: [], fine: [{ rule: 'failing', subject: 'report' }] }, back)
     assert.equal(seen.problemsAt(back).size, 1, 'not over at once')
     assert.equal(seen.problemsAt(back + 3 * MINUTE_MS).size, 0)
+  })
+})
+
+describe('ends that the store could not list', () => {
+  test('what was missed is looked for on record', async () => {
+    const asked: string[] = []
+    const page = { now: START, items: [], next: 'n' }
+    const store = {
+      listEnds: async () => ({ ...page, complete: asked.length !== 1 }),
+      listRecords: async ({ outcome }: { readonly outcome: string }) => {
+        asked.push(outcome)
+        return page
+      },
+    }
+    const looks = new ScheduleLooks({ store, now: () => START, troubled: () => [] } as never)
+    await looks.lookAtEnds()
+    await looks.lookBack()
+    const usual = looks.rotation.length
+    await looks.lookAtEnds()
+    assert.equal(looks.rotation.length, usual + 1)
+    await looks.lookBack()
+    assert.deepEqual(asked, ['missed', 'missed'])
+    await looks.lookAtEnds()
+    assert.equal(looks.rotation.length, usual)
   })
 })
