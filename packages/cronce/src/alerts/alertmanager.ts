@@ -14,6 +14,7 @@ export interface AlertmanagerOptions extends ChannelOptions {
 
 /** A firing alert is sent again every few hours; without this, Alertmanager would take it for resolved after minutes. */
 const LASTS_MS = 30 * 86_400_000
+const TEST_LASTS_MS = 5 * 60_000
 
 /** Prometheus Alertmanager, by its API v2. */
 export function alertmanager(options: AlertmanagerOptions): AlertChannel {
@@ -36,13 +37,19 @@ function readHeaders(headers: unknown): Readonly<Record<string, string>> | undef
   throw optionInvalid('alertmanager.headers', undefined, 'an object of texts', 'Write { authorization: token }.')
 }
 
-function alertOf({ rule, severity, app, namespace, state, firstAt, title, text, command, url }: AlertMessage): object {
-  const endsAt = state === 'resolved' ? Date.now() : Date.now() + LASTS_MS
+/** Never before it starts, which Alertmanager refuses: `firstAt` and `lastAt` go by the store's clock. */
+function endOf({ kind, state, firstAt, lastAt }: AlertMessage): number {
+  if (state === 'resolved') return Math.max(firstAt, lastAt)
+  return Math.max(firstAt, Date.now()) + (kind === 'test' ? TEST_LASTS_MS : LASTS_MS)
+}
+
+function alertOf(message: AlertMessage): object {
+  const { rule, severity, app, namespace, firstAt, title, text, command, url } = message
   return {
     labels: { alertname: `cronce_${rule.replaceAll('-', '_')}`, severity, app, namespace },
     annotations: { summary: title, description: text, command },
     startsAt: new Date(firstAt).toISOString(),
-    endsAt: new Date(endsAt).toISOString(),
+    endsAt: new Date(endOf(message)).toISOString(),
     ...(url === null ? {} : { generatorURL: url }),
   }
 }

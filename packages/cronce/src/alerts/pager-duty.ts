@@ -26,7 +26,13 @@ export function pagerDuty(options: PagerDutyOptions): AlertChannel {
   return {
     name,
     filter,
-    send: (message, { signal }) => post(address, { body: JSON.stringify(eventOf(message, routingKey)) }, signal),
+    async send(message, { signal }) {
+      await post(address, { body: JSON.stringify(eventOf(message, routingKey)) }, signal)
+      if (message.kind !== 'test') return
+      // Nothing else would close the incident of a test.
+      const over = eventOf({ ...message, state: 'resolved' }, routingKey)
+      await post(address, { body: JSON.stringify(over) }, signal)
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { invalid, readFields } from '../client/read-option.ts'
 import { VERSION } from '../version.ts'
-import type { AlertFilter } from '../watch/channel.ts'
+import { type AlertFilter, MessageRefused } from '../watch/channel.ts'
 
 /** What all channels that send over HTTP have. */
 export interface ChannelOptions {
@@ -27,6 +27,9 @@ export function readChannelOptions<Name extends string>(
   return given as Partial<Record<Name, unknown>> & ChannelOptions
 }
 
+/** What is wrong with the message itself. Other answers change once an operator repairs the address or a token. */
+const FINAL: ReadonlySet<number> = new Set([400, 413, 422])
+
 /** Posts JSON, or throws what can be shown: neither the URL nor the answer, which may hold secrets. */
 export async function post(
   url: string,
@@ -41,7 +44,9 @@ export async function post(
   )
   // Otherwise the connection stays open until the garbage collector comes.
   await answer.body?.cancel()
-  if (!answer.ok) throw new Error(`The receiver answered ${answer.status}.`)
+  if (answer.ok) return
+  const text = `The receiver answered ${answer.status}.`
+  throw FINAL.has(answer.status) ? new MessageRefused(text) : new Error(text)
 }
 
 function codeOf(error: unknown): string {

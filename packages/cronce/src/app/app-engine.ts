@@ -4,7 +4,7 @@ import { readName } from '../client/read-name.ts'
 import { hostLabel, readLabelsText } from '../client/read-placement.ts'
 import { Instance } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
-import { WATCH_JOB } from '../model/exclusive-jobs.ts'
+import { CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { Labels } from '../model/placement.ts'
 import type { Store } from '../store/store.ts'
 import { loadHandler } from '../target/target.ts'
@@ -78,12 +78,17 @@ function settingsOf<Tx>(
     holdDownMs: resolved.holdDownMs,
     retireAfterMs: resolved.retireAfterMs,
     stuckMs: 3_600_000,
-    duties: resolved.watch === null ? [] : [WATCH_JOB],
+    duties: dutiesOf(resolved.watch),
     watchMs: 60_000,
     declared,
     families,
     ...around.settings,
   }
+}
+
+function dutiesOf(watch: AppCore<never>['resolved']['watch']): readonly string[] {
+  if (watch === null) return []
+  return watch.alerts.channels.length === 0 ? [WATCH_JOB] : [WATCH_JOB, CHANNELS_JOB]
 }
 
 /** Around all runs, and around those of this job. */

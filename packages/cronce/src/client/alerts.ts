@@ -1,6 +1,6 @@
 import { CronceError } from '../errors.ts'
 import type { ActivityRecord } from '../model/activity.ts'
-import { type Alert, type AlertRecord, boundedOutbox, type Message, type Mute } from '../model/alert.ts'
+import { type Alert, type AlertRecord, type Message, MOST_UNSENT, type Mute } from '../model/alert.ts'
 import { ALERTS_JOB, alertsSchedule, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import { type Act, lineOf } from './activity.ts'
 import { alertRecordOf, changeAlertRecord } from './alert-record.ts'
@@ -89,7 +89,7 @@ export function makeAlerts<Tx>(parts: ClientParts<Tx>): Alerts {
       const { all = false } = readCommand(options, ['all'])
       const isAll = readBoolean('all', all)
       const found = await every(({ alerts }) => alerts.filter(({ state }) => isAll || state !== 'resolved'))
-      return found.map(({ messageAt: _, hasNews: __, ...view }) => view)
+      return found.map(({ messageAt: _, sentCount: __, hasNews: ___, ...view }) => view)
     },
     mutes: () => every(({ mutes }) => mutes),
     unsent: () => every(({ outbox }) => outbox.map(viewUnsent)),
@@ -140,8 +140,24 @@ function logOf<Tx>(parts: ClientParts<Tx>, act: Act, alert: string, changed: Act
 
 function withMute(record: AlertRecord, mute: Mute, now: number): AlertRecord {
   demandLater(mute, now)
-  const others = record.mutes.filter(({ subject }) => subject !== mute.subject)
-  return { ...record, mutes: [...others, mute].slice(-MOST_MUTES) }
+  const others = record.mutes.filter(
+    ({ subject, untilAt }) => subject !== mute.subject && (untilAt === null || untilAt > now),
+  )
+  if (others.length >= MOST_MUTES) {
+    throw new CronceError('QUEUE_FULL', `${MOST_MUTES} subjects are muted, which is the most an app can have.`, {
+      hint: 'Unmute some, or mute their rule instead: cronce alerts.',
+    })
+  }
+  const mutes = [...others, mute]
+  return { ...record, outbox: record.outbox.filter((message) => !isHeldBack(message, mutes)), mutes }
+}
+
+/** The end of an alert is sent nevertheless: it closes what an earlier message has opened. */
+function isHeldBack({ kind, alert }: Message, mutes: readonly Mute[]): boolean {
+  if (alert === null || kind === 'resolved') return false
+  const isMuted = (name: string): boolean => mutes.some(({ subject }) => subject === name)
+  const isAllListed = alert.count === alert.subjects.length
+  return isMuted(alert.rule) || (isAllListed && alert.subjects.every(({ name }) => isMuted(name)))
 }
 
 function withoutMute(record: AlertRecord, subject: string): AlertRecord | null {
@@ -150,10 +166,16 @@ function withoutMute(record: AlertRecord, subject: string): AlertRecord | null {
 }
 
 function withTest(record: AlertRecord, id: string, now: number): AlertRecord {
-  return {
-    ...record,
-    outbox: boundedOutbox([...record.outbox, { id, kind: 'test', at: now, sendAt: now, alert: null }]),
+  if (record.outbox.length >= MOST_UNSENT) {
+    throw new CronceError(
+      'QUEUE_FULL',
+      `${MOST_UNSENT} messages wait for their channels: a test would only wait, too.`,
+      {
+        hint: 'See why by the warnings of the processes: each attempt that fails is logged.',
+      },
+    )
   }
+  return { ...record, outbox: [...record.outbox, { id, kind: 'test', at: now, sendAt: now, alert: null }] }
 }
 
 function viewUnsent({ id, kind, at, alert }: Message): Omit<UnsentView, 'app'> {

@@ -1,4 +1,4 @@
-import { WATCH_JOB } from '../model/exclusive-jobs.ts'
+import { CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import { copyJson } from '../model/json.ts'
 import { policyOf } from '../model/policy.ts'
@@ -134,7 +134,7 @@ export function viewInstance(record: InstanceRecord): InstanceView {
     id: record.id,
     app: record.app,
     deployment: record.deployment,
-    jobs: record.jobs.filter((job) => job !== WATCH_JOB),
+    jobs: record.jobs.filter((job) => job !== WATCH_JOB && job !== CHANNELS_JOB),
     host: record.host,
     labels: { ...record.labels },
     pid: record.pid,

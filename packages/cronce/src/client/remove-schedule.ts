@@ -1,3 +1,5 @@
+import { CronceError } from '../errors.ts'
+import { alertsSchedule } from '../model/exclusive-jobs.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { isRenamedTo, namesBefore } from '../policy/deploy/continue-job.ts'
 import { announceRetirements } from '../policy/deploy/deployment.ts'
@@ -19,6 +21,11 @@ export async function removeSchedule<Tx>(
   command: RemoveCommand,
   by: Operator,
 ): Promise<void> {
+  if (id.startsWith(alertsSchedule('')) && !command.force) {
+    throw new CronceError('NAME_RESERVED', `${id} holds the alerts and mutes of an app: cronce uses it itself.`, {
+      hint: 'If the app is gone for good, remove it by force.',
+    })
+  }
   let app: string | null = null
   const act: Act = { action: 'remove', by, changed: removed }
   await changeSchedule(

@@ -91,6 +91,8 @@ export interface AlertRecord {
 export interface KeptAlert extends Alert {
   /** When its last message was written. */
   readonly messageAt: Instant
+  /** Subjects that its last message counted. */
+  readonly sentCount?: number
   /** It has subjects that no message has named. */
   readonly hasNews: boolean
 }

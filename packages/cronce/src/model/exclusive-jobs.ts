@@ -28,6 +28,8 @@ export function isRunByCaller(job: string): boolean {
 
 /** An instance that lists this name among its jobs takes part in watching its app. */
 export const WATCH_JOB = 'cronce:watch'
+/** One that lists this name has channels for the messages. */
+export const CHANNELS_JOB = 'cronce:channels'
 /** The job of schedules that hold the alerts of an app: they never run. */
 export const ALERTS_JOB = 'cronce:alerts'
 

@@ -5,6 +5,9 @@ import type { AlertMessage } from './message.ts'
 /** Sends a message. It has arrived when the promise resolves; if it rejects, it is sent again later. */
 export type SendAlert = (message: AlertMessage, options: { readonly signal: AbortSignal }) => unknown
 
+/** The receiver refuses this message, and would do so again: it is given up. */
+export class MessageRefused extends Error {}
+
 /** Where messages go. `cronce/alerts` has channels for Slack, PagerDuty, Alertmanager and webhooks. */
 export interface AlertChannel {
   /** Unique among the channels of an app. The same in all its processes. */

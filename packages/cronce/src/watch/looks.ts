@@ -101,8 +101,10 @@ export class ScheduleLooks {
 
   /** What ended since the last time. */
   async lookAtEnds(): Promise<void> {
-    const { items, next } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
+    const { items, next, complete } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
     this.#ends = next
+    // Only `missed` depends on the ends that are left out: the other rules see it in the states, or in later ends.
+    if (!complete) this.#hasLookedBack = false
     const troubled = new Set(this.#parts.troubled())
     for (const item of items) {
       if (troubled.has(item.schedule) || this.#isTelling(item)) this.suspect(item.schedule, item)

@@ -50,7 +50,7 @@ export function reconcile(
     if (next === null) return []
     const kind = messageFor(known, next, now, times)
     if (kind === null) return [refreshed(outbox, next, now)]
-    const told: KeptAlert = { ...next, messageAt: now, hasNews: false }
+    const told: KeptAlert = { ...next, messageAt: now, sentCount: next.count, hasNews: false }
     outbox.push({ id: newId(), kind, at: now, sendAt: now + times.gatherMs, alert: plain(told) })
     return [told]
   })
@@ -77,8 +77,13 @@ function firing(known: KeptAlert | undefined, rule: Rule, subjects: readonly Ale
   const before = isNew ? fresh(rule, now) : known
   const listed = subjects.slice(0, MOST_SUBJECTS)
   const names = new Set(before.subjects.map(({ name }) => name))
-  const hasNews = before.hasNews || subjects.length > before.count || listed.some(({ name }) => !names.has(name))
-  const isSame = !isNew && before.state === 'firing' && !hasNews && before.count === subjects.length
+  const unknown = listed.filter(({ name }) => !names.has(name))
+  const { sentCount = before.count, messageAt } = before
+  // Of more than are listed, one that recovers lets another move up, and a new watcher finds the others again: no news.
+  const added = sentCount <= MOST_SUBJECTS ? unknown : unknown.filter(({ sinceAt }) => sinceAt > messageAt)
+  const hasNews = before.hasNews || subjects.length > sentCount || added.length > 0
+  const isSameList = unknown.length === 0 && before.count === subjects.length
+  const isSame = !isNew && before.state === 'firing' && !hasNews && isSameList
   // The texts change with every look ("for 3 min"): that alone is no change.
   if (isSame) return before
   return { ...before, state: 'firing', lastAt: now, subjects: listed, count: subjects.length, hasNews }
@@ -96,7 +101,7 @@ function messageFor(
   now: Instant,
   times: AlertTimes,
 ): MessageKind | null {
-  if (next.state === 'resolved') return known?.state === 'firing' ? 'resolved' : null
+  if (next.state === 'resolved') return wasSent(known) ? 'resolved' : null
   if (next.state !== 'firing') return null
   if (known === undefined || known.state !== 'firing') return 'firing'
   // The message that waits takes on what is new.
@@ -105,17 +110,22 @@ function messageFor(
   return now - next.messageAt >= times.repeatMs ? 'repeat' : null
 }
 
+/** Whether a message said that the open alert fires: then one says that it is over, even if it was muted since. */
+export function wasSent(known: KeptAlert | undefined): boolean {
+  return known?.state === 'firing' || (known?.state === 'muted' && known.messageAt > 0)
+}
+
 /** A message that still waits tells of the alert as it is by now. */
 function refreshed(outbox: Message[], alert: KeptAlert, now: Instant): KeptAlert {
   const place = outbox.findIndex(({ alert: told, sendAt }) => told?.rule === alert.rule && sendAt > now)
   const message = outbox[place]
   if (message === undefined || alert.state !== 'firing' || !alert.hasNews) return alert
-  const told = { ...alert, hasNews: false }
+  const told = { ...alert, sentCount: alert.count, hasNews: false }
   outbox[place] = { ...message, alert: plain(told) }
   return told
 }
 
-function plain({ messageAt: _, hasNews: __, ...alert }: KeptAlert): Alert {
+function plain({ messageAt: _, sentCount: __, hasNews: ___, ...alert }: KeptAlert): Alert {
   return alert
 }
 

@@ -5,6 +5,8 @@ import { isFleetRule, type Judgement } from './rules/judge.ts'
 interface SeenProblem extends AlertSubject {
   /** When it counts as a problem. */
   readonly countsAt: Instant
+  /** It has counted: it goes on to, even if the store's clock is set back. */
+  hasCounted: boolean
   /** Since when nothing is wrong any more. */
   fineSince?: Instant
 }
@@ -21,7 +23,8 @@ export class Seen {
 
   /** What an earlier watcher had found. */
   restore(rule: Rule, subjects: readonly AlertSubject[]): void {
-    for (const subject of subjects) this.#of(rule).set(subject.name, { ...subject, countsAt: subject.sinceAt })
+    for (const subject of subjects)
+      this.#of(rule).set(subject.name, { ...subject, countsAt: subject.sinceAt, hasCounted: true })
   }
 
   judged({ problems, fine }: Pick<Judgement, 'problems' | 'fine'>, now: Instant): void {
@@ -53,7 +56,8 @@ export class Seen {
       }
     }
     const found = [...this.#rules].map(([rule, subjects]) => {
-      const due = [...subjects.values()].filter(({ countsAt }) => countsAt <= now)
+      for (const problem of subjects.values()) problem.hasCounted ||= problem.countsAt <= now
+      const due = [...subjects.values()].filter(({ hasCounted }) => hasCounted)
       return [rule, due.map(({ name, text, sinceAt }) => ({ name, text, sinceAt }))] as const
     })
     return new Map(found.filter(([, subjects]) => subjects.length > 0))
@@ -72,13 +76,15 @@ export class Seen {
   #add({ rule, subject, text, holdMs = 0 }: Problem, now: Instant): void {
     const known = this.#of(rule).get(subject)
     const sinceAt = known?.sinceAt ?? now
-    this.#of(rule).set(subject, { name: subject, text, sinceAt, countsAt: known?.countsAt ?? now + holdMs })
+    const countsAt = known?.countsAt ?? now + holdMs
+    const hasCounted = known?.hasCounted ?? false
+    this.#of(rule).set(subject, { name: subject, text, sinceAt, countsAt, hasCounted })
   }
 
   #fine(rule: Rule, subject: string, now: Instant): void {
     const known = this.#of(rule).get(subject)
     // What has not lasted long enough to count leaves no trace.
-    if (known !== undefined && known.countsAt > now) this.#of(rule).delete(subject)
+    if (known !== undefined && !known.hasCounted && known.countsAt > now) this.#of(rule).delete(subject)
     else if (known !== undefined) known.fineSince ??= now
   }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Message } from '../model/alert.ts'
 import type { Json } from '../model/json.ts'
-import type { AlertChannel } from './channel.ts'
+import { type AlertChannel, MessageRefused } from './channel.ts'
 import type { AlertMessage } from './message.ts'
 
 /** Longest time that a channel may take for one message. */
@@ -29,6 +29,8 @@ export class Sender {
   readonly #parts: SenderParts
   /** Ids of messages that this channel is done with. */
   readonly #done = new Set<string>()
+  /** Rules of alerts that this channel was sent and that are not over: it is told of their end, too. */
+  readonly #open = new Set<string>()
   #failures = 0
   #nextTryAt = Number.NEGATIVE_INFINITY
   #isBusy = false
@@ -62,22 +64,28 @@ export class Sender {
   async #deliver(message: Message, now: number): Promise<void> {
     const { clock, once, warn, stopped } = this.#parts
     try {
-      if (this.#wants(message)) await once(`alert:${message.id}:${this.name}`, () => this.#attempt(message))
+      if (this.#wants(message)) {
+        await once(`alert:${message.id}:${this.name}`, () => this.#attempt(message))
+        if (message.alert !== null) this.#open.add(message.alert.rule)
+      }
+      if (message.alert !== null && message.kind === 'resolved') this.#open.delete(message.alert.rule)
       this.#done.add(message.id)
       this.#failures = 0
     } catch (error) {
       if (stopped.aborted) return
       const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures++, 20))
       this.#nextTryAt = clock.mono() + pauseMs
-      const isGivenUp = now - message.sendAt > GIVE_UP_MS
+      const isGivenUp = error instanceof MessageRefused || now - message.sendAt > GIVE_UP_MS
       if (isGivenUp) this.#done.add(message.id)
       const next = isGivenUp ? 'it is given up' : `the next attempt is in ${Math.round(pauseMs / 1_000)} s`
       warn(`The alert channel ${this.name} did not take a message, ${next}: ${textOf(error)}`)
     }
   }
 
-  #wants({ alert }: Message): boolean {
-    return alert === null || this.#channel.filter === undefined || this.#channel.filter(alert)
+  #wants({ alert, kind }: Message): boolean {
+    if (alert === null || this.#channel.filter === undefined) return true
+    // The subjects that it wanted may have recovered before the last ones.
+    return (kind === 'resolved' && this.#open.has(alert.rule)) || this.#channel.filter(alert)
   }
 
   async #attempt(message: Message): Promise<Json> {

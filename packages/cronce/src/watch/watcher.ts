@@ -6,13 +6,13 @@ import type { FleetState } from '../engine/fleet/fleet-state.ts'
 import type { AlertRecord } from '../model/alert.ts'
 import { hash32 } from '../model/bucket.ts'
 import type { CronceEvent } from '../model/event.ts'
-import { alertsSchedule, WATCH_JOB } from '../model/exclusive-jobs.ts'
+import { alertsSchedule, CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { ScheduleLooks } from './looks.ts'
 import { renderMessage } from './message.ts'
 import type { ReadAlerts } from './read-watch.ts'
-import { reconcile, withoutMessages } from './reconcile.ts'
+import { reconcile, wasSent, withoutMessages } from './reconcile.ts'
 import { judgeFleet } from './rules/judge.ts'
 import type { Thresholds } from './rules/thresholds.ts'
 import { Seen } from './seen.ts'
@@ -123,7 +123,7 @@ export class Watcher {
     for (const alert of term.record.alerts) {
       const known = before.alerts.find(({ rule }) => rule === alert.rule)
       if (alert.state === known?.state || alert.state === 'muted') continue
-      if (alert.state === 'resolved' && known?.state !== 'firing') continue
+      if (alert.state === 'resolved' && !wasSent(known)) continue
       const { rule, severity, count, subjects } = alert
       const names = subjects.map(({ name }) => name)
       this.#parts.emit({
@@ -241,11 +241,17 @@ function idsOf({ fleet, app }: WatcherParts): ReadonlySet<string> {
   )
 }
 
-/** Of the instances that could watch an app, the one with the smallest hash: all agree on it, and no app burdens one instance with all. */
+/**
+ * Of the instances that could watch an app, the one with the smallest hash: all agree on it, and no app burdens one instance with all.
+ * Those without channels could not send the messages: they watch if no other can.
+ */
 export function isWatcher({ instance, peers }: Pick<FleetState, 'instance' | 'peers'>, app: string): boolean {
   const able = peers.filter((peer) => peer.app === app && canWatch(peer))
   const weight = ({ id }: InstanceRecord): number => hash32(`${id} ${WATCH_JOB}`)
-  const [first] = able.toSorted((one, other) => weight(one) - weight(other) || (one.id < other.id ? -1 : 1))
+  const sending = able.filter(({ jobs }) => jobs.includes(CHANNELS_JOB))
+  const [first] = (sending.length > 0 ? sending : able).toSorted(
+    (one, other) => weight(one) - weight(other) || (one.id < other.id ? -1 : 1),
+  )
   return first?.id === instance
 }
 

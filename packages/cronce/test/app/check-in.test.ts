@@ -116,6 +116,24 @@ test('Sentry gets in_progress, ok and error with the id of the check-in and the 
   assert.deepEqual([failed.checkIn['status'], failed.checkIn['checkInId']], ['error', 'id-3'])
 })
 
+test('Sentry: runs of two schedules that have the same token are two check-ins', () => {
+  const calls: Record<string, unknown>[] = []
+  const Sentry = { captureCheckIn: (checkIn: Record<string, unknown>) => `id-${calls.push(checkIn)}` }
+  const checkIn = sentry(Sentry as never, { slug: 'bills' })
+  const run = (schedule: string) => ({
+    ...{ job: 'billing', schedule, dueAt: 0, attempt: 1, token: 1n, instance: 'i' },
+  })
+  const end = { outcome: 'succeeded', durationMs: 1, error: null } as const
+  checkIn.started(run('first'))
+  checkIn.started(run('second'))
+  checkIn.ended(run('first'), end)
+  checkIn.ended(run('second'), end)
+  assert.deepEqual(
+    calls.slice(2).map(({ checkInId }) => checkInId),
+    ['id-1', 'id-2'],
+  )
+})
+
 test('a check-in that throws is logged, and fails no run', async (context) => {
   const broken = {
     started: () => {
@@ -138,6 +156,7 @@ test('a wrong check-in is refused when the job is declared, without its secret',
   for (const wrong of [
     { url: 'secret-path' },
     { url: 'ftp://host/secret-path' },
+    { url: 'https://user:secret@host/' },
     { url: 7 },
     {},
     'secret-path',

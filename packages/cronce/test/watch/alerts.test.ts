@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { AlertMessage } from '../../src/alerts.ts'
 import { boundedOutbox, type Message } from '../../src/model/alert.ts'
+import { MessageRefused } from '../../src/watch/channel.ts'
 import type { Declare, Member } from '../engine/fleet.ts'
 import { watchedFleet } from './fleet.ts'
 
@@ -93,6 +94,29 @@ describe('alerts', () => {
     fleet.end()
   })
 
+  test('a message that its receiver refuses is given up, and holds up no later one', async () => {
+    const fleet = await watchedFleet()
+    const got: AlertMessage['kind'][] = []
+    let isBroken = true
+    const channel = (message: AlertMessage): void => {
+      if (message.kind === 'firing') throw new MessageRefused('The receiver answered 400.')
+      got.push(message.kind)
+    }
+    await fleet.watched(
+      (app) =>
+        app.job('report', '* * * * *', () => {
+          if (isBroken) throw new Error('no')
+        }),
+      { alerts: { channels: [channel] } },
+    )
+    await fleet.advance('10m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.deepEqual(got, ['resolved'])
+    assert.deepEqual(await fleet.operator.alerts.unsent(), [])
+    fleet.end()
+  })
+
   test('a channel that never answers delays no job and is tried again', async () => {
     const fleet = await watchedFleet()
     let tries = 0
@@ -157,6 +181,57 @@ describe('alerts', () => {
     fleet.end()
   })
 
+  test('a channel that was sent an alert is told that it is over, whatever its filter says of the last subjects', async () => {
+    const fleet = await watchedFleet()
+    const got: string[] = []
+    const bad = new Set(['billing', 'report'])
+    const channel = {
+      name: 'billing',
+      filter: ({ subjects }: { readonly subjects: readonly { readonly name: string }[] }) =>
+        subjects.some(({ name }) => name === 'billing'),
+      send: ({ kind }: AlertMessage) => void got.push(kind),
+    }
+    await fleet.watched(
+      (app) => {
+        for (const name of bad) {
+          app.job(name, '* * * * *', () => {
+            if (bad.has(name)) throw new Error('no')
+          })
+        }
+      },
+      { alerts: { channels: [channel] } },
+    )
+    await fleet.advance('10m')
+    bad.delete('billing')
+    await fleet.advance('20m')
+    bad.delete('report')
+    await fleet.advance('20m')
+    assert.deepEqual(got, ['firing', 'resolved'])
+    fleet.end()
+  })
+
+  test('a process of runDue does not take part in watching', async () => {
+    const fleet = await watchedFleet()
+    const declare: Declare = (app) => app.job('report', '* * * * *', () => new Promise<void>(() => {}))
+    void fleet.make(declare, { app: 'shop', alerts: {} }).app.runDue()
+    await fleet.advance('2m')
+    void fleet.make(declare, { app: 'shop', alerts: {} }).app.runDue()
+    await fleet.advance('1s')
+    assert.ok((await fleet.operator.instances.list()).some(({ state }) => state === 'live'))
+    await assert.rejects(fleet.operator.alerts.mute('report'), { code: 'APP_NOT_FOUND' })
+    fleet.end()
+  })
+
+  test('an instance that has channels watches rather than those without', async () => {
+    const fleet = await watchedFleet()
+    for (let count = 0; count < 5; count++) await fleet.watched(broken, { alerts: { channels: [] } })
+    await fleet.watched(broken)
+    await fleet.advance('20m')
+    assert.deepEqual(fleet.fired(), ['failing'])
+    assert.deepEqual(await fleet.operator.instances.list().then(([first]) => first!.jobs), ['report'])
+    fleet.end()
+  })
+
   test('costs one store call a minute and fleet while nothing is wrong', async () => {
     const calls = async (alerts: object): Promise<number> => {
       const fleet = await watchedFleet()
@@ -209,6 +284,34 @@ describe('muting', () => {
     fleet.end()
   })
 
+  test('an alert that was sent, then muted, is resolved by a message', async () => {
+    const fleet = await watchedFleet()
+    let isBroken = true
+    const declare: Declare = (app) =>
+      app.job('report', '* * * * *', () => {
+        if (isBroken) throw new Error('no')
+      })
+    await fleet.watched(declare)
+    await fleet.advance('10m')
+    await fleet.operator.alerts.mute('failing')
+    await fleet.advance('5m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.deepEqual(
+      fleet.messages.map(({ kind }) => kind),
+      ['firing', 'resolved'],
+    )
+    assert.equal(fleet.events('alert.resolved').length, 1)
+    // What was muted all the time was never sent, so its end is not, either.
+    isBroken = true
+    await fleet.advance('20m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.equal(fleet.messages.length, 2)
+    assert.equal(fleet.events('alert.resolved').length, 1)
+    fleet.end()
+  })
+
   test('a mute ends by itself', async () => {
     const fleet = await watchedFleet()
     await fleet.watched(broken)
@@ -219,6 +322,21 @@ describe('muting', () => {
     await fleet.advance('20m')
     assert.deepEqual(fleet.fired(), ['failing'])
     assert.deepEqual(await fleet.operator.alerts.mutes(), [])
+    fleet.end()
+  })
+
+  test('a mute holds back messages that wait, and one too many is refused', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched(broken, { alerts: { gather: '10m' } })
+    await fleet.advance('10m')
+    assert.equal((await fleet.operator.alerts.unsent()).length, 1)
+    await fleet.operator.alerts.mute('report')
+    await fleet.advance('1h')
+    assert.deepEqual(fleet.titles(), [])
+    for (let count = 1; count < 200; count++) await fleet.operator.alerts.mute(`other-${count}`)
+    await assert.rejects(fleet.operator.alerts.mute('one-more'), { code: 'QUEUE_FULL' })
+    await fleet.operator.alerts.mute('report')
+    assert.equal((await fleet.operator.alerts.mutes()).length, 200)
     fleet.end()
   })
 
@@ -234,6 +352,29 @@ describe('muting', () => {
       [['test', 'shop']],
     )
     assert.deepEqual(await fleet.operator.alerts.unsent(), [])
+    fleet.end()
+  })
+
+  test('a test message that finds no room is refused', async () => {
+    const fleet = await watchedFleet()
+    const down = (): void => {
+      throw new Error('connection refused')
+    }
+    await fleet.watched((app) => app.job('report', '0 0 * * *', () => {}), { alerts: { channels: [down] } })
+    await fleet.advance('2m')
+    for (let count = 0; count < 50; count++) assert.equal((await fleet.operator.alerts.test()).length, 1)
+    await assert.rejects(fleet.operator.alerts.test(), { code: 'QUEUE_FULL' })
+    fleet.end()
+  })
+
+  test('the record of alerts and mutes is removed by force only', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched((app) => app.job('report', '0 0 * * *', () => {}))
+    await fleet.operator.alerts.mute('report')
+    await assert.rejects(fleet.operator.schedules.remove('cronce:alerts:shop'), { code: 'NAME_RESERVED' })
+    assert.equal((await fleet.operator.alerts.mutes()).length, 1)
+    await fleet.operator.schedules.remove('cronce:alerts:shop', { force: true })
+    assert.deepEqual(await fleet.operator.alerts.mutes(), [])
     fleet.end()
   })
 

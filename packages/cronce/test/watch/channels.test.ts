@@ -8,6 +8,7 @@ import { cronce } from '../../src/app/cronce.ts'
 import type { CronceOptions } from '../../src/app/options.ts'
 import { verifySignature } from '../../src/signature.ts'
 import { memory } from '../../src/store/memory/memory.ts'
+import { MessageRefused } from '../../src/watch/channel.ts'
 
 const FIRED: AlertMessage = {
   ...{ id: 'm1', kind: 'firing', alert: 'default/shop/failing/1', app: 'shop', namespace: 'default', rule: 'failing' },
@@ -20,7 +21,11 @@ const FIRED: AlertMessage = {
   },
   url: 'https://ops.example/cronce',
 }
-const RESOLVED: AlertMessage = { ...FIRED, id: 'm2', kind: 'resolved', state: 'resolved' }
+const RESOLVED: AlertMessage = {
+  ...FIRED,
+  ...{ id: 'm2', kind: 'resolved', state: 'resolved', lastAt: Date.UTC(2027, 0, 1, 1) },
+}
+const TEST: AlertMessage = { ...FIRED, id: 'm3', kind: 'test', rule: 'test', alert: 'm3', subjects: [], count: 0 }
 
 interface Got {
   readonly path: string
@@ -92,7 +97,31 @@ describe('channels', () => {
     assert.equal(first.labels.alertname, 'cronce_failing')
     assert.equal(first.startsAt, '2027-01-01T00:00:00.000Z')
     assert.ok(Date.parse(first.endsAt) > Date.now() + 3_600_000)
-    assert.ok(Date.parse(second.endsAt) <= Date.now())
+    assert.equal(second.endsAt, '2027-01-01T01:00:00.000Z')
+  })
+
+  test('a test message leaves nothing open', async (context) => {
+    const { url, got } = await receiver(context)
+    await send(pagerDuty({ routingKey: 'abc123', url }), TEST)
+    const events = got.map(({ body }) => JSON.parse(body))
+    assert.deepEqual(
+      events.map(({ event_action, dedup_key }) => [event_action, dedup_key]),
+      [
+        ['trigger', 'm3'],
+        ['resolve', 'm3'],
+      ],
+    )
+    await send(alertmanager({ url }), TEST)
+    const [alert] = JSON.parse(got[2]!.body)
+    assert.ok(Date.parse(alert.endsAt) <= Math.max(Date.now(), TEST.firstAt) + 5 * 60_000)
+  })
+
+  test('what a receiver says of the message itself is final', async (context) => {
+    const sentTo = async (status: number) => send(slack({ url: (await receiver(context, status)).url }), FIRED)
+    for (const status of [400, 413, 422]) await assert.rejects(sentTo(status), MessageRefused)
+    for (const status of [401, 404, 429, 500]) {
+      await assert.rejects(sentTo(status), (error) => !(error instanceof MessageRefused))
+    }
   })
 
   test('an error names neither the address nor the answer', async (context) => {

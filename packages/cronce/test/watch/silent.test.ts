@@ -85,4 +85,15 @@ describe('silent, by the instants of the schedule itself', () => {
     assert.equal(judged(fresh, last + 2 * 3_600_000), 'fine')
     assert.notEqual(judged(fresh, last + 4 * 3_600_000), 'fine')
   })
+
+  test('a fire that runs, is parked or waits for a retry may still succeed', () => {
+    const last = Date.UTC(2027, 0, 1)
+    const schedule = scheduled({ expression: '0 * * * *' }, last - DAY_MS, last)
+    const fire = { dueAt: last + 60 * MINUTE_MS, nonce: '', kind: 'scheduled', readyAt: last + 120 * MINUTE_MS }
+    const withOpen = (state: string, attempt: number) =>
+      judged({ ...schedule, open: [{ ...fire, state, attempt }] } as unknown as ScheduleView, last + 90 * MINUTE_MS)
+    for (const state of ['running', 'cancelling', 'parked']) assert.equal(withOpen(state, 1), 'fine', state)
+    assert.equal(withOpen('waiting', 1), 'fine')
+    assert.notEqual(withOpen('waiting', 0), 'fine')
+  })
 })

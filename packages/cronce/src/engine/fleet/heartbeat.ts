@@ -300,8 +300,8 @@ function describe(core: Core, state: SentState) {
     version,
     zoneData,
     concurrency,
-    // A process without jobs is no part of a deployment.
-    jobs: jobs.length === 0 ? [] : [...jobs, ...duties],
+    // A process without jobs is no part of a deployment. One of `runDue` is gone before it could do a duty.
+    jobs: jobs.length === 0 || core.transient ? jobs : [...jobs, ...duties],
     state,
     clockOffsetMs: core.time.wallOffsetMs(),
     running: core.runs.size,

@@ -13,8 +13,8 @@ export function silent({ now, schedule, history }: ScheduleFacts, threshold: Thr
   if (maxAgeMs !== null && now - succeededAt > maxAgeMs) {
     return { text: `no success for ${roughly(now - succeededAt)}, allowed are ${roughly(maxAgeMs)}` }
   }
-  // What runs may still succeed; `stuck` judges how long.
-  if (schedule.open.some(({ state }) => state === 'running')) return 'fine'
+  // What runs or is to be retried may still succeed; `stuck` and `overdue` judge how long.
+  if (schedule.open.some(({ state, attempt }) => state !== 'waiting' || attempt > 0)) return 'fine'
   const expectedAt = expectedSuccess(schedule, history ?? [])
   if (expectedAt === null || now - expectedAt <= graceMs) return 'fine'
   if (history === null) return 'suspect'
