@@ -13,8 +13,10 @@ const LONG = [
   'packages/cronce/test/node-cron/coordinator-servers.test.ts',
   'packages/cronce/test/node-cron/drop-in-processes.test.ts',
   'packages/cronce/test/node-cron/drop-in-servers.test.ts',
+  'packages/cronce/test/store/etcd-random.test.ts',
   'packages/cronce/test/store/postgres-pgbouncer.test.ts',
   'packages/cronce/test/store/redis-link-cluster.test.ts',
+  'packages/cronce/test/watch/processes.test.ts',
   'scripts/servers/nothing-left.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)
