@@ -61,10 +61,14 @@ function specWrites(operations: readonly Operation[]): readonly Write<Spec | nul
   })
 }
 
-/** A schedule that is made again after it was removed is not paused. */
+/** A schedule that is made again after it was removed is not paused. One for a single instant may have gone by itself. */
 function pauseWrites(operations: readonly Operation[]): readonly Write<Wish | null>[] {
+  const isOnce = (operation: Operation) => operation.verb === 'define' && operation.spec.trigger?.kind === 'at'
   return operations.flatMap((operation): Write<Wish | null>[] => {
     if (operation.verb === 'pause') return [{ ...timesOf(operation), value: operation }]
+    if (operation.verb === 'define' && operations.some((other) => isOnce(other) && other.at < operation.at)) {
+      return [{ from: operation.at, to: Number.POSITIVE_INFINITY, value: null }]
+    }
     return operation.verb === 'resume' || operation.verb === 'remove' ? [{ ...timesOf(operation), value: null }] : []
   })
 }

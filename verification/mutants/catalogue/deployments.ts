@@ -116,6 +116,19 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'planned-again-under-another-limit',
+    rule: 'P5',
+    breaks: "After the store's clock was set back, another limit plans again what is on record.",
+    edits: [
+      edit(
+        'policy/operate/define.ts',
+        '!hasSameInstants(old, wanted.definition)',
+        '!hasSameTiming(old, wanted.definition)',
+      ),
+    ],
+    caughtBy: definition('another limit does not plan again what is on record, also if the clock was set back since'),
+  },
+  {
     name: 'instant-run-again-after-a-rollback',
     rule: 'P1',
     breaks: 'One instant that has run is planned again when its retired schedule returns and its record was deleted.',

@@ -7,6 +7,7 @@ import { isInstant } from '../instants.ts'
 import { matchWindows } from '../match-windows.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import type { StoreClock } from '../store-clock.ts'
+import { mayBePutBackInPause } from './reasons.ts'
 import { isRetryOf } from './rounds-apart.ts'
 
 /** C4 and C5: nothing runs that should not, and nothing too early. And C10's other half: nothing else is on record. */
@@ -90,13 +91,16 @@ function judgeForbidden(judged: Case, subject: Subject, story: Story, report: Re
 }
 
 /** A pause counts for the fires after the one that is claimed ahead. */
-function isClaimedBeforePause({ clock }: Case, { definitions, operations }: Subject, { dueAt, runs }: Story): boolean {
-  const claimedAt = runs[0]?.claimedAt
-  if (claimedAt === undefined) return false
+function isClaimedBeforePause(judged: Case, subject: Subject, story: Story): boolean {
+  const { definitions, operations } = subject
+  const { dueAt, runs } = story
   const isSkipped = operations.some(
     (operation) => operation.verb === 'skip-next' && operation.dueAt === dueAt && operation.result === 'ok',
   )
-  return !isSkipped && definitions.during(clock.timesOf(claimedAt)).paused !== 'yes'
+  if (isSkipped) return false
+  const claimedAt = runs[0]?.claimedAt
+  if (claimedAt === undefined) return mayBePutBackInPause(judged, subject, story)
+  return definitions.during(judged.clock.timesOf(claimedAt)).paused !== 'yes'
 }
 
 /** Who was asked to stop takes nothing more; unless it was kept from hearing that. */

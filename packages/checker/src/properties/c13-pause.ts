@@ -2,6 +2,7 @@ import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import { claimOf, type LedgerFire, type LedgerRun } from '../history.ts'
 import { claimText, fireText, iso, type Judge } from '../report.ts'
+import { mayBePutBackInPause } from './reasons.ts'
 
 export const judgePauses: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
@@ -9,9 +10,10 @@ export const judgePauses: Judge = (judged, report) => {
       const isByHand = story.nonce !== '' || story.record?.origin === 'manual'
       // What is not an instant of the schedule at all is C4's.
       if (story.nonce === '' && !subject.expected.has(story.dueAt)) continue
-      if (story.record !== null && isPlannedInPause(judged, subject, story.record)) {
-        const planned = `planned at ${iso(story.record.plannedAt)}`
-        report('C13', story, `${fireText(story)} was ${planned}, when the schedule was paused.`, [story.record])
+      const isInPause = story.record !== null && isPlannedInPause(judged, subject, story.record)
+      if (isInPause && !mayBePutBackInPause(judged, subject, story)) {
+        const planned = `planned at ${iso(story.record!.plannedAt)}`
+        report('C13', story, `${fireText(story)} was ${planned}, when the schedule was paused.`, [story.record!])
       }
       for (const run of story.runs) {
         const why = whyNot(judged, subject, run, isByHand)

@@ -162,6 +162,13 @@ export function mayBePutBack({ clock, fleet, bounds: { claimAheadMs = 0 } }: Cas
   return fleet.faults.some((fault) => fault.at <= to && fault.until >= from - claimAheadMs)
 }
 
+/** A run of it may have been claimed ahead, before the pause began: a pause counts for the fires after that one. */
+export function mayBePutBackInPause(judged: Case, { definitions }: Subject, story: Story): boolean {
+  const { from } = judged.clock.timesOf(story.dueAt)
+  const claimed = { from: from - (judged.bounds.claimAheadMs ?? 0), to: from }
+  return mayBePutBack(judged, story, story.dueAt) && definitions.during(claimed).paused !== 'yes'
+}
+
 /** As many wait as may, besides the active one; or there are as many as a schedule can have. */
 function isQueueFull({ judged, subject, record, ended, story, specs }: Question): boolean {
   const open = subject.open.count(ended.from, ended.to, (other) => other !== story)

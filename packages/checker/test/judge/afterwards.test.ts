@@ -125,6 +125,16 @@ test('C13: by hand it runs also while it is paused, and after the end of the pau
   clean(until.read(END))
 })
 
+test('C13, C4: a schedule for one instant goes by itself, and its pause with it', () => {
+  const madeAgain = (options: Parameters<Builder['define']>[1]) => {
+    const made = new Builder().node('n1', 0).define(10, options).ask(20, PAUSE)
+    made.ask(30, { verb: 'skip-next', dueAt: EPOCH + 20 * MINUTE }, { result: 'info', endedAt: null }).define(40)
+    return minutes(TEN, made).read(END)
+  }
+  clean(madeAgain({ trigger: { kind: 'at', at: EPOCH + 20 * MINUTE } }))
+  wrong(['C4', 'C9', 'C13'], madeAgain({}))
+})
+
 test('C13: during a pause, only a skip or a change of the rule plans fires', () => {
   const planned = (reason: string, ask: (history: Builder) => void) => {
     const history = minutes([1, 2, 3]).ask(T - 10_000, PAUSE)
@@ -139,6 +149,22 @@ test('C13: during a pause, only a skip or a change of the rule plans fires', () 
   clean(planned('paused', (history) => history.define(T + 10)))
   const skip = { verb: 'skip-next', dueAt: EPOCH + T } as const
   clean(planned('skipped-by-operator', (history) => history.ask(T + 10, skip)))
+})
+
+test('C13, C4: a fire that was claimed ahead of a pause and put back runs after it, if something was done to its node', () => {
+  const putBack = (claimAheadMs: number, pauseAt: number, missed: 'skip' | 'latest') => {
+    const made = new Builder().node('n1', 0).node('n2', 0).define(10)
+    made.bounds = { ...made.bounds, claimAheadMs }
+    const history = minutes([1, 2, 3, 5, 6, 7, 8, 9, 10], made)
+    history.ask(pauseAt, { verb: 'pause', until: EPOCH + T + 20_000, missed }).fault('stop', T - 100, T + 50, 'n2')
+    history.run(T, [T + 20_010, T + 20_020])
+    return history.read(END)
+  }
+  clean(putBack(300, T - 200, 'latest'))
+  clean(putBack(300, T - 200, 'skip'))
+  wrong('C13', putBack(300, T - 400, 'latest'))
+  wrong(['C4', 'C13'], putBack(300, T - 400, 'skip'))
+  wrong('C13', putBack(0, T - 200, 'latest'))
 })
 
 test('C13: nothing is claimed after a removal or a retirement was acknowledged', () => {

@@ -44,6 +44,19 @@ test('a slow answer does not confirm a clock that may have been set meanwhile', 
   assert.equal(time.stamp(), null)
 })
 
+test("nothing ends on record before it did after a slow answer, also if the store's clock is a little faster", () => {
+  const { state, time } = bench()
+  const shown = (at: number): number => Math.floor(BEGIN + at * 1.0004)
+  for (let at = 0; at <= 12_000; at += 1_000) {
+    state.mono = at + 20
+    time.observe(shown(at + 10), at)
+  }
+  state.mono = 21_000
+  time.observe(shown(13_000), 13_000)
+  const stamp = time.stamp()
+  assert.ok(stamp !== null && stamp.at >= shown(state.mono), JSON.stringify([stamp, shown(state.mono)]))
+})
+
 test('an answer that was under way while the machine was asleep confirms nothing', () => {
   const { state, time, shown } = bench()
   const answer = (sentAt: number, asleepMs = 0): void => {

@@ -86,6 +86,27 @@ test('a change first settles what is due under the old rule, then begins after n
   assert.equal(keeper.it.revision, 2)
 })
 
+test('another limit does not plan again what is on record, also if the clock was set back since', () => {
+  const keeper = given({ trigger: every(MINUTE) })
+  keeper.now = NOON + 3 * MINUTE
+  keeper.advance(null)
+  keeper.now = NOON + 90 * SECOND
+  keeper.define({ trigger: every(MINUTE), limit: 5 })
+  assert.equal(keeper.it.nextAt, NOON + 4 * MINUTE)
+  keeper.define({ trigger: every(30 * SECOND), limit: 5 })
+  assert.equal(keeper.it.nextAt, NOON + 2 * MINUTE, 'another rule has instants that are on no record')
+})
+
+test('a higher limit after the last instant begins after now, also if the clock was set back since', () => {
+  const keeper = given({ trigger: every(MINUTE), limit: 1 })
+  keeper.now = NOON + 3 * MINUTE
+  keeper.advance(null)
+  assert.equal(keeper.it.nextAt, null)
+  keeper.now = NOON + 90 * SECOND
+  keeper.define({ trigger: every(MINUTE), limit: 5 })
+  assert.equal(keeper.it.nextAt, NOON + 2 * MINUTE)
+})
+
 test('an instant that jitter still holds back is planned before its rule goes', () => {
   const keeper = given({ policy: { jitter: { kind: 'fixed', ms: 50 * SECOND } } })
   const readyAt = keeper.it.wakeAt!

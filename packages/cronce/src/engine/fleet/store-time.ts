@@ -136,12 +136,14 @@ function offsetBounds(clock: Clock) {
         return
       }
       const slack = Math.max(0, receivedAt - last.mono) * DRIFT
+      // The store may have shown `now` as early as the request left, and its clock may be the faster one since.
+      const highest = now - sentAt + (receivedAt - sentAt) * DRIFT
       low = Math.max(low - slack, now - receivedAt)
-      high = Math.min(high + slack, now - sentAt)
+      high = Math.min(high + slack, highest)
       // One millisecond of tolerance, since `now` has whole milliseconds.
       if (low > high + 1 || steadySince === Number.POSITIVE_INFINITY) {
         low = now - receivedAt
-        high = now - sentAt
+        high = highest
         steadySince = receivedAt
       }
       if (high - low > WIDEST_MS) steadySince = receivedAt

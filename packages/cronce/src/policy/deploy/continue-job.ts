@@ -62,8 +62,12 @@ export function hasContinued(next: ScheduleState, old: ScheduleState): boolean {
 
 /** Whether two definitions have the same instants. */
 export function hasSameTiming(a: Definition, b: Definition): boolean {
-  const isSame = isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
-  return isSame && a.limit === b.limit
+  return hasSameInstants(a, b) && a.limit === b.limit
+}
+
+/** Apart from the limit, which only says how many of them count. */
+export function hasSameInstants(a: Definition, b: Definition): boolean {
+  return isEqual(a.trigger, b.trigger) && a.start === b.start && a.end === b.end
 }
 
 function laterLast(a: Last, b: Last): Last {

@@ -5,7 +5,7 @@ import type { FireRecord } from '../../model/record.ts'
 import type { Definition, Instant, Retirement, ScheduleState, Source } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision, Refusal } from '../decision.ts'
-import { continueJob, hasSameTiming, isOldName, stretchBefore } from '../deploy/continue-job.ts'
+import { continueJob, hasSameInstants, hasSameTiming, isOldName, stretchBefore } from '../deploy/continue-job.ts'
 import { findDeployment, hasSchedule, highestOf, newestExplicit, outrankedBy, rankOf } from '../deploy/deployment.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
 import { keptSince, shortestKeepMs } from '../end/retention.ts'
@@ -168,7 +168,7 @@ function change(state: ScheduleState, wanted: DefineWish, context: Context): Dec
     trimmedBefore: trimmedAfter(state, definition, now),
   })
   if (isMoved || (state.retiredAt !== null && !isContinued)) {
-    const plannedTo = holder === undefined ? markAfter(draft, wanted, isMoved) : takeOver(draft, holder, wanted)
+    const plannedTo = holder === undefined ? markAfter(draft, wanted, state) : takeOver(draft, holder, wanted)
     const nextAt = nextUnskipped(draft.state, seriesOf(state.id, definition), plannedTo)
     set(draft, { plannedTo, nextAt, zoneData: zoneDataOf(definition, zoneData) })
   }
@@ -193,7 +193,9 @@ function refuseBehind(id: string): Refusal {
 }
 
 /** The start of the new rule. Everything that the old rule has passed is on record, or was not an instant. */
-function markAfter(draft: Draft, wanted: DefineWish, isMoved: boolean): Instant {
+function markAfter(draft: Draft, wanted: DefineWish, { definition: old }: ScheduleState): Instant {
+  // The limit does not matter here: however many instants count, those up to the mark are on record.
+  const isMoved = !hasSameInstants(old, wanted.definition)
   const { now } = draft.context
   const mark = markOf(draft.state)
   const from = planFrom(wanted, now + 1)
