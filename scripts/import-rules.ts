@@ -47,7 +47,7 @@ const PURE_BANS: readonly Ban[] = [
 
 const PURE: Rule = { about: 'wait, read a clock, use randomness or the zone of the host', bans: PURE_BANS }
 
-/** Names, notes and logs are what anybody wrote. */
+/** Names, notes and logs come from users: they may contain anything. */
 const MARKUP: Ban = {
   pattern: /\bdangerouslySetInnerHTML\b|\.(inner|outer)HTML\b|\binsertAdjacentHTML\b|\bdocument\.write\b/,
   reason: 'text stays text',

@@ -6,7 +6,7 @@ import { CLOSED_PAGE, CONTENT_SECURITY_POLICY, type Environment, ICON, renderPag
 
 export interface PagesOptions {
   readonly basePath: string
-  /** There is no access function, so nobody is let in. */
+  /** There is no access function, so every request is refused. */
   readonly isClosed: boolean
   readonly environment: Required<Environment> | null
 }

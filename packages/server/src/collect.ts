@@ -1,6 +1,6 @@
 import type { Page } from 'cronce'
 
-/** The items of a list, up to so many pages, and whether there are more. */
+/** The items of a list, up to a number of pages, and whether there are more. */
 export async function collect<Item>(
   { pages, limit }: { readonly pages: number; readonly limit: number },
   list: (page: { readonly limit: number; readonly after?: string | undefined }) => Promise<Page<Item>>,

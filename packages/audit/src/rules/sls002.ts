@@ -5,7 +5,7 @@ export const SLS002: Rule = {
   level: 'warning',
   isScored: true,
   title: 'cron route without a secret',
-  why: 'Anybody who knows the address can run the job.',
+  why: 'A caller who knows the address can run the job.',
   fix: 'Compare the `authorization` header with `CRON_SECRET`, and reject the request when the secret is not set.',
   bad: {
     'app/api/cron/run/route.ts':
@@ -18,6 +18,6 @@ export const SLS002: Rule = {
   check: (project) =>
     project.all('cron-route').flatMap(({ place, secret, hasEffect }) => {
       if (secret !== 'missing' || !hasEffect) return []
-      return [report(SLS002, place, 'This route runs a job and checks no secret: anybody can call it.')]
+      return [report(SLS002, place, 'This route runs a job and checks no secret: every caller can run it.')]
     }),
 }

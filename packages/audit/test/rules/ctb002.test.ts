@@ -3,7 +3,7 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(CTB002, {
   bad: {
-    'every minute with a user': { 'docker/crontab': '* * * * * root /root/run.sh >> /var/log/run.log 2>&1 # <<\n' },
+    'every minute with a user': { 'docker/crontab': '* * * * * root /opt/app/run.sh >> /var/log/run.log 2>&1 # <<\n' },
     'a file of cron.d': { 'etc/cron.d/app': 'SHELL=/bin/sh\n\n*/5 * * * * app /opt/app/sync # <<\n' },
     'a list of minutes': { 'app.cron': '0,5,10,15,20,25,30,35,40,45,50,55 * * * * php /app/poll.php # <<\n' },
     'minutes of some hours': { crontab: '*/3 8-18 * * 1-5 /opt/poll # <<\n' },

@@ -29,7 +29,7 @@ export class Sender {
   readonly #parts: SenderParts
   /** Ids of messages that this channel is done with. */
   readonly #done = new Set<string>()
-  /** Rules of alerts that this channel was sent and that are not over: it is told of their end, too. */
+  /** Rules of alerts that this channel was sent and that are not over: their end is sent to it, too. */
   readonly #open = new Set<string>()
   #failures = 0
   #nextTryAt = Number.NEGATIVE_INFINITY

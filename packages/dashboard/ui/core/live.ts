@@ -9,7 +9,7 @@ export type LiveEvent =
   /** Events may be missing: read everything again. */
   | { readonly kind: 'reset' }
 
-/** `paused` is the user's wish; `hidden` is that of the page, which nobody looks at. */
+/** `paused` is the user's wish; `hidden` means that the page is in the background. */
 export const liveState = signal<'connecting' | 'live' | 'paused' | 'hidden' | 'broken'>('connecting')
 const listeners = new Set<(event: LiveEvent) => void>()
 const RETRY_MS = 3_000

@@ -1,6 +1,6 @@
 import type { State } from '../core/types.ts'
 
-/** Each state has a colour and a shape, so that nobody depends on colours. */
+/** Each state has a colour and a shape, so that it is readable without colours. */
 const SHAPES: Readonly<Record<State, string>> = {
   succeeded: 'M2 8.5l4 4 8-9',
   failed: 'M3 3l10 10M13 3L3 13',

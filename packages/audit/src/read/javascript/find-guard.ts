@@ -117,7 +117,7 @@ export function guardOfCall(modules: Modules, module: Module, node: Node, own: O
   return judgeLock(modules, module, node, text)
 }
 
-/** A leader flag that this process sets itself, without asking a store, elects nobody. */
+/** A leader flag that this process sets itself, without asking a store, is set in every process. */
 function isDeclaredLocally(modules: Modules, module: Module, node: Node): boolean {
   const refs = functionsOf(modules, module, node.callee!)
   if (refs.length === 0) return false

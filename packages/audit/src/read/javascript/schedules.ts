@@ -234,7 +234,7 @@ function usesMutex({ node }: FunctionRef): boolean {
 
 const REQUEST = /^(?:req|request|res|reply|ctx|interaction|message|msg|dto)$/
 
-/** Registered while something else is served: its time or name comes from a parameter that nobody passes literally. */
+/** Registered while something else is served: its time or name comes from a parameter that no call passes literally. */
 function isDynamic(module: Module, { node, when, name }: Registration): boolean {
   const around = enclosing(node, (each) => isFunction(each) && nameOfFunction(each) !== null)
   if (around === null) return false

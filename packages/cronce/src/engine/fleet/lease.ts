@@ -66,7 +66,7 @@ export const GRACE_MS = 300
 /** How old a claim or renewal may be that keeps peers from declaring this instance dead: the grace, less what the start of a handler takes. */
 const FRESH_MS = GRACE_MS - 30
 
-/** One answer that took longer may be a stall of this process. So many in a row are a slow store. */
+/** One slow answer may be a stall of this process. This number of slow answers in a row is a slow store. */
 const SLOW_ANSWERS = 3
 
 /** The part of the margin in which child processes must end. The rest covers those that end a little late. */

@@ -7,7 +7,7 @@ import type { Schedules } from './schedules.ts'
 
 /** Keys that one read looks at, per job. */
 const BITE = 1_000
-/** Keys beyond what is due, per job: among so many there is most likely an own one. */
+/** Keys that are read beyond the due ones, per job: enough that one of them most likely belongs to this instance. */
 const AHEAD = 300
 
 interface Candidate {
@@ -103,7 +103,7 @@ async function readBite(
     }
     if (due.count > due.entries.length) rest.set(job, `${due.entries.at(-1)!.key}\0`)
   }
-  // Enough was found once so many are due before everything that was not looked at.
+  // Enough was found if this number is due before everything that was not read.
   const unseen = [...rest].map(([job, from]) => candidateOf(keys.parts(from.slice(0, -1)), job).wakeAt)
   const earliest = Math.min(...unseen)
   if (look.due.filter(({ wakeAt }) => wakeAt <= earliest).length < limit) return rest

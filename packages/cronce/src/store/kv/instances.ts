@@ -328,7 +328,7 @@ function pulseOf(entry: Entry | undefined): Pulse {
   return entry === undefined ? { renewals: 0, at: 0 } : { renewals: entry.version - 1, at: Number(entry.value) }
 }
 
-/** It left or was declared dead: for ever. Not before its last claim, whoever's clock that was written by. */
+/** It left or was declared dead: for ever. Not before its last claim, by whichever clock that was written. */
 function over(
   keys: Keys,
   described: Described,
