@@ -269,7 +269,7 @@ describe('policies', () => {
       [{ overlap: { limit: 3 } }, /overlap\.kind can't be undefined/, /one of/],
       [{ overlap: { kind: 'allow', limit: 1001 } }, /overlap\.limit can't be 1001/, /1 to 1,000/],
       [{ misfire: { grace: -1 } }, /misfire\.grace can't be -1/, /from 0 to 365d/],
-      [{ misfire: { window: '2y' } }, /misfire\.window can't be "2y"/, /misfire: \{ window: '5m' \}/],
+      [{ misfire: { window: '2y' } }, /misfire\.window can't be "2y"/, /misfire: \{ window: '1d' \}/],
       [{ misfire: { limit: 1.5 } }, /misfire\.limit can't be 1\.5/, /whole number/],
       [{ misfire: true }, /misfire can't be true/, /one of/],
       [{ retry: -1 }, /retry can't be -1/, /0 to 1,000/],
