@@ -27,7 +27,7 @@ export function durationMeant(
   if (/^\d+$/.test(value)) return isWithin(Number(value) * 1_000) ? missingUnit(path, value) : null
   const cron = cronMeant(path, value)
   if (cron !== null) return `Write cron: ${asCode(cron)}.`
-  const meant = isoDuration(value) ?? wordsOfDuration(value)
+  const meant = rewritten(value)
   return meant !== null && isWithin(parseDuration(meant)) ? `Write ${nest(path, `'${meant}'`)}.` : null
 }
 
@@ -52,6 +52,18 @@ function inSeconds(path: string, value: number): string | null {
 
 function missingUnit(path: string, digits: string): string {
   return `Add the unit: ${nest(path, `'${digits}s'`)} or '${digits}ms'.`
+}
+
+function rewritten(text: string): string | null {
+  return isoDuration(text) ?? wordsOfDuration(text) ?? lastUnit(text)
+}
+
+/** `1h30m` for `1h30`. */
+function lastUnit(text: string): string | null {
+  const next = { w: 'd', d: 'h', h: 'm', m: 's' } as const
+  const [, unit] = /([wdhm]) ?\d+$/.exec(text) ?? []
+  const meant = unit === undefined ? null : `${text}${next[unit as keyof typeof next]}`
+  return meant === null || parseDuration(meant) === null ? null : meant
 }
 
 /** `1h30m` for `PT1H30M`. */

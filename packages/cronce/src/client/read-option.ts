@@ -57,10 +57,11 @@ export function readInteger(path: string, value: unknown, { min, max }: Bounds):
   )
 }
 
-/** `3` for `'3'`; the nearest that fits for a number that does not. */
+/** `3` for `'3'` and `'3 times'`; the nearest that fits for a number that does not. */
 function integerMeant(value: unknown, { min, max }: Bounds): string {
-  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{1,10}$/.test(value))
-  const read = isNumber ? Math.round(Number(value)) : Number(value !== false)
+  const written = typeof value === 'string' ? /^\d{1,10}(?!\d)/.exec(value)?.[0] : undefined
+  const given = written === undefined ? value : Number(written)
+  const read = typeof given === 'number' ? Math.round(given) : Number(value !== false)
   const nearest = Math.min(max, Math.max(min, Number.isNaN(read) ? 1 : read))
   return String(nearest)
 }
@@ -100,13 +101,20 @@ export function readChoice<const Choice extends string>(
 ): Choice {
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
-  const expected = `one of ${choices.join(', ')}`
+  const expected = choices.length === 1 ? choices[0]! : `one of ${choices.join(', ')}`
   const known = choiceHint(path, value, choices, (choice) => nest(path, `'${choice}'`))
   if (known !== undefined) throw optionInvalid(path, value, expected, known)
-  const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
+  const meant = typeof value === 'string' ? (didYouMean(value, choices) ?? completed(value, choices)) : undefined
   const written = choices.map((choice) => `'${choice}'`).join(', ')
-  const hint = meant === undefined ? `Write one of ${written}.` : `Did you mean '${meant}'?`
+  const some = choices.length === 1 ? nest(path, written) : `one of ${written}`
+  const hint = meant === undefined ? `Write ${some}.` : `Did you mean '${meant}'?`
   throw optionInvalid(path, value, expected, hint)
+}
+
+/** `exactly-once` for `exactly`, if nothing else begins like that. */
+function completed(text: string, choices: readonly string[]): string | undefined {
+  const begun = choices.filter((choice) => text.length > 2 && choice.startsWith(text.toLowerCase()))
+  return begun.length === 1 ? begun[0] : undefined
 }
 
 /** Epoch milliseconds of a Date, a number, or an ISO text that says its zone. */

@@ -14,11 +14,13 @@ import {
   type RetryPolicy,
   type TimeoutPolicy,
 } from '../model/policy.ts'
+import { asCode } from './as-code.ts'
 import { readName } from './read-name.ts'
 import {
   DAY_MS,
   isRecord,
   optionConflict,
+  optionInvalid,
   readChoice,
   readDuration,
   readFields,
@@ -239,7 +241,12 @@ function readRetention(
 function readLimits({ concurrency, group }: Fields): LimitPolicy {
   const job = concurrency === undefined ? null : readInteger('concurrency', concurrency, MANY)
   if (group === undefined) return { job, group: null }
-  const { name, limit } = readFields('group', group, ['name', 'limit'], "{ name: 'reports', limit: 4 }")
+  const written = isRecord(group) ? (group as { readonly name?: unknown }).name : group
+  const sample = `{ name: ${typeof written === 'string' ? asCode(written) : "'reports'"}, limit: 4 }`
+  const { name, limit } = readFields('group', group, ['name', 'limit'], sample)
+  if (limit === undefined) {
+    throw optionInvalid('group.limit', limit, 'a whole number from 1 to 100,000', `Write group: ${sample}.`)
+  }
   return { job, group: { name: readName('group', name), limit: readInteger('group.limit', limit, MANY) } }
 }
 

@@ -277,7 +277,7 @@ describe('policies', () => {
       [{ retry: null }, /retry can't be null/, /whole number/],
       [{ retry: { attempts: 1001 } }, /retry\.attempts can't be 1001/, /retry: \{ attempts: 1000 \}/],
       [{ retry: { backoff: 5 } }, /retry\.backoff can't be 5/, /an object/],
-      [{ retry: { backoff: { base: '5x' } } }, /retry\.backoff\.base can't be "5x"/, /backoff: \{ base: '5m' \}/],
+      [{ retry: { backoff: { base: '5x' } } }, /retry\.backoff\.base can't be "5x"/, /backoff: \{ base: '1s' \}/],
       [{ retry: { backoff: { factor: 0.5 } } }, /retry\.backoff\.factor can't be 0\.5/, /from 1 to 100/],
       [{ retry: { backoff: { factor: Number.NaN } } }, /retry\.backoff\.factor can't be NaN/, /from 1 to 100/],
       [{ retry: { backoff: { jitter: 1.1 } } }, /retry\.backoff\.jitter can't be 1\.1/, /from 0 to 1/],
