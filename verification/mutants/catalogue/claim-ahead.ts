@@ -111,6 +111,36 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'overlapping-stall-is-a-slow-store',
+    rule: 'P2, lean rule 12',
+    breaks: 'The same, if the request of that answer left before the last slow answer arrived.',
+    edits: [
+      edit(
+        'engine/fleet/lease.ts',
+        'if (isAlike && sentAt < this.#slowAt) return',
+        'if (sentAt < this.#slowAt) return',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: [
+        'on a slow store, a long answer is a stall of the process, also if its request left before the last slow answer arrived',
+      ],
+    },
+  },
+  {
+    name: 'one-stall-is-a-slow-store',
+    rule: 'P2, lean rule 12',
+    breaks: 'Three answers that one stall of the process held up are taken for three answers of a slow store.',
+    edits: [edit('engine/fleet/lease.ts', '    if (isAlike && sentAt < this.#slowAt) return\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['slow answers to requests that were sent together count once'],
+    },
+  },
+  {
     name: 'start-before-a-clock-that-was-set-back',
     rule: 'P4, lean rule 17',
     breaks:
