@@ -41,7 +41,10 @@ describe('what is neither a schedule nor an expression', () => {
     const { status, stderr } = await ask(['next', '0 3 * *'], { CRONCE_STORE: missing })
     assert.equal(status, 5)
     assert.match(stderr, /^error: "0 3 \* \*" is not a valid expression, .*: expected 5, 6 or 7 fields, found 4, .*\n/)
-    assert.match(stderr, /The store: There is no file .*missing\.db\. The store is from CRONCE_STORE\.\nhint: Write minute /)
+    assert.match(
+      stderr,
+      /The store: There is no file .*missing\.db\. The store is from CRONCE_STORE\.\nhint: Write minute /,
+    )
     const named = await ask(['next', 'daily'], { CRONCE_STORE: missing })
     assert.match(named.stderr, /^error: There is no file /)
   })
