@@ -5,7 +5,7 @@ import { hasSameTiming, isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
 import type { RetireWish } from '../../policy/deploy/retire.ts'
 import { define } from '../../policy/operate/define.ts'
-import { markOf } from '../../policy/plan/series.ts'
+import { canRead, markOf } from '../../policy/plan/series.ts'
 import { isRefusal } from '../../policy/refusals.ts'
 import type { Wish } from './declarations.ts'
 import { findElsewhere, type Named, otherHolder } from './other-names.ts'
@@ -16,6 +16,8 @@ export interface RenamePlan {
   readonly stops: Map<string, Pick<RetireWish, 'renamedTo' | 'leavesDue' | 'beside'>>
   /** Holders whose timing differs from the declared one: what they hold is settled first. */
   readonly held: string[]
+  /** By active schedule that another name of the job is to be retired beside, that name: it has gone further. */
+  readonly passed: Map<string, ScheduleState>
   /** By holder that was not renamed to it, the declared name that takes over from it. */
   readonly adopted: Map<string, string>
 }
@@ -32,12 +34,12 @@ export function planRenames(found: Found): Readonly<RenamePlan> {
   const { record, deployment, named } = found
   // If deployments have ids, the newest one alone decides what is retired.
   const isDeciding = !findDeployment(record, deployment)!.explicit || newestExplicit(record)?.id === deployment
-  const plan: RenamePlan = { stops: new Map(), held: [], adopted: new Map() }
+  const plan: RenamePlan = { stops: new Map(), held: [], passed: new Map(), adopted: new Map() }
   for (const wish of named.several) planRename(wish, isDeciding, found, plan)
   return plan
 }
 
-function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held, adopted }: RenamePlan): void {
+function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held, passed, adopted }: RenamePlan): void {
   const { states } = found.named
   const own = states.get(wish.id) ?? null
   const isActive = own !== null && own.retiredAt === null
@@ -46,9 +48,17 @@ function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held
   if (first !== undefined) {
     if (isAhead(own, first, found.context)) return
     const renamedTo = wish.id
-    const leavesDue = hasSameTiming(first.definition, wish.definition)
-    stops.set(first.id, isActive ? { renamedTo, beside: own } : { renamedTo, leavesDue })
-    for (const { id } of others) stops.set(id, { renamedTo, beside: first })
+    const [beside, besides] = isActive ? [own, [first, ...others]] : [first, others]
+    const further = besides.find((name) => markOf(name) > markOf(beside))
+    if (further !== undefined) {
+      // Both go on until a runtime that can read the rule passes over what the other one has.
+      if (canRead(beside.definition)) passed.set(beside.id, further)
+      return
+    }
+    for (const { id } of besides) stops.set(id, { renamedTo, beside })
+    // Retired last: it holds the job.
+    if (besides.length === 0)
+      stops.set(first.id, { renamedTo, leavesDue: hasSameTiming(first.definition, wish.definition) })
     return
   }
   const holder = isActive ? undefined : otherHolder(wish, own, found.named)

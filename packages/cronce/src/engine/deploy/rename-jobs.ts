@@ -1,6 +1,7 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { announceRetirements, findDeployment } from '../../policy/deploy/deployment.ts'
+import { passOver } from '../../policy/deploy/late-rename.ts'
 import { adopt, retire, settleHeld } from '../../policy/deploy/retire.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
@@ -30,7 +31,7 @@ export class Renamer {
     const { number } = findDeployment(record, deployment)!
     const named = await this.load(wishes)
     if (named.context === null) return 'done'
-    const { stops, held, adopted } = planRenames({ record, deployment, named, context: named.context })
+    const { stops, held, passed, adopted } = planRenames({ record, deployment, named, context: named.context })
     if (held.length > 0) {
       const decide: Decide = (_, state, at) => (state === null ? null : settleHeld(state, at))
       const settled = await this.#writes.change('rename', held, decide, record)
@@ -38,6 +39,13 @@ export class Renamer {
     }
     const done = await adoptNames(this.#writes, adopted, record)
     if (done !== 'done') return done
+    if (passed.size > 0) {
+      const decide: Decide = (id, state, at) =>
+        state === null ? null : passOver(state, passed.get(id)!, { deployment, number }, at)
+      await this.#writes.change('rename', [...passed.keys()], decide, record)
+      // Then the old name can be retired, unless it has gone further since.
+      return 'outdated'
+    }
     if (stops.size === 0) return 'done'
     const announced = announceRetirements(record, [...stops.keys()])
     if (!(await this.#writes.save(announced))) return 'outdated'

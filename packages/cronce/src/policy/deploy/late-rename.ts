@@ -1,0 +1,75 @@
+import { ending } from '../../model/outcome.ts'
+import {
+  type Instant,
+  MAX_RETIREMENTS,
+  type OpenFire,
+  type Retirement,
+  type ScheduleState,
+} from '../../model/schedule.ts'
+import { MAX_STEPS } from '../bounds.ts'
+import type { Context, Decision } from '../decision.ts'
+import { begin, type Draft, finish, set } from '../draft.ts'
+import { endFire } from '../fires.ts'
+import { type Known, missRetired } from '../plan/plan.ts'
+import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
+import { isRunning } from '../records.ts'
+
+// `was` came one release late: the app has both names as jobs of their own. See docs/decisions/006-deployments.md, "Renames".
+
+/** The active schedule that goes on when another name of its job is retired beside it. */
+export type Beside = Pick<ScheduleState, 'id' | 'definition' | 'createdAt' | 'revision' | 'retirements'>
+
+/**
+ * The old name has gone further than the active one: what it has passed is its own. What the active name alone had due there is missed.
+ * `null`: nothing is left to do.
+ */
+export function passOver(
+  state: ScheduleState,
+  old: ScheduleState,
+  by: Pick<Retirement, 'deployment' | 'number'>,
+  context: Context,
+): Decision | null {
+  const [from, to] = [markOf(state) + 1, markOf(old)]
+  if (state.retiredAt !== null || from > to || !canRead(state.definition)) return null
+  const draft = begin(state, context)
+  const known = recordOf(old)
+  let hasMore = true
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft, to + 1, known)
+  // The rest is passed over by the next decision.
+  if (hasMore) return finish(draft)
+  // The clock may have been set back since the old name went so far.
+  const nextAt = nextUnskipped(draft.state, seriesOf(state.id, state.definition), to)
+  const stretch: Retirement = { from, to, cause: 'renamed', ...by, renamedTo: old.id }
+  const retirements = [...(state.retirements ?? []), stretch].slice(-MAX_RETIREMENTS)
+  set(draft, { plannedTo: to, nextAt, retirements })
+  return finish(draft)
+}
+
+/** Leave to `beside` what it has planned, or will plan. What it may not have is missed; what waits here and may be there, too, ends. */
+export function leaveTo(draft: Draft, beside: Beside): void {
+  const known = recordOf(beside)
+  for (let steps = 0; steps < MAX_STEPS && missRetired(draft, null, known); steps++);
+  const mayBeThere = mayHave(beside)
+  const isRepeated = (fire: OpenFire): boolean =>
+    fire.kind === 'scheduled' && !isRunning(fire) && mayBeThere(fire.dueAt)
+  for (const fire of draft.open.filter(isRepeated)) endFire(draft, fire, ending('retired'))
+}
+
+/** The due times that are certainly on record under this name, or will be. */
+function recordOf(state: Beside): Known {
+  const isThere = mayHave(state)
+  return { find: (dueAt) => (isCertain(state) && isThere(dueAt)) || undefined }
+}
+
+/** The due times that may be on record under this name. */
+function mayHave(state: Beside): (dueAt: Instant) => boolean {
+  const { id, definition, createdAt, retirements = [] } = state
+  const series = isCertain(state) ? seriesOf(id, definition) : null
+  const wasRetired = (at: Instant): boolean => retirements.some(({ from, to }) => at >= from && to !== null && at <= to)
+  return (dueAt) => dueAt >= createdAt && !wasRetired(dueAt) && (series === null || series.next(dueAt - 1) === dueAt)
+}
+
+/** Whether the definition tells which due times the name has had: it has never changed, and no limit ends them. */
+function isCertain({ definition, revision }: Beside): boolean {
+  return revision === 1 && definition.limit === null && canRead(definition)
+}
