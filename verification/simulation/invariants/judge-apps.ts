@@ -263,7 +263,8 @@ function whyStopped(
 const RENAME_MS = 2_000
 
 function isRenamedBefore({ retiredAt, retirements }: ScheduleState, to: string, createdAt: number): boolean {
-  return retiredAt !== null && retirements?.at(-1)?.renamedTo === to && createdAt > retiredAt - RENAME_MS
+  const isRenamed = retiredAt !== null && retirements?.at(-1)?.renamedTo === to
+  return isRenamed && createdAt < retiredAt && createdAt > retiredAt - RENAME_MS
 }
 
 /** Retired long enough for every app that declares the name to have tried to take it. */
@@ -287,10 +288,8 @@ function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: r
     const active = own.filter(({ retiredAt }) => retiredAt === null)
     // Refused while another app has the declared name, or runs the job under another of its names.
     const isElsewhere = taken.some(({ id, retiredAt }) => id === name || retiredAt === null)
-    // Another app created the new name between the two writes of the rename: that is refused, and waits for a person.
-    const isLostRace = taken.some(
-      ({ id, createdAt }) => id === name && own.every((old) => isRenamedBefore(old, name, createdAt)),
-    )
+    // Another app created the new name just before the old one was retired: that is refused, and waits for a person.
+    const isLostRace = taken.some(({ id, createdAt }) => own.every((old) => isRenamedBefore(old, id, createdAt)))
     if (isLostRace) parts.count('lost the new name of a job to another app')
     else if (active.length === 0 && own.length > 0) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, and is retired under each name`)

@@ -4,6 +4,7 @@ import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from '../draft.ts'
 import { endFire } from '../fires.ts'
+import { comeBack } from '../operate/define.ts'
 import { missRetired, planPaused } from '../plan/plan.ts'
 import { canRead, markOf } from '../plan/series.ts'
 import { planUpToNow, settleUpToNow } from '../plan/up-to-now.ts'
@@ -26,9 +27,7 @@ export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'n
  * has gone further than the schedule `beside` it, which passes over that first.
  */
 export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
-  const { source } = state
-  if (source.kind !== 'code' || source.app !== by.app || state.retiredAt !== null) return null
-  if (by.beside !== undefined && markOf(state) > markOf(by.beside)) return null
+  if (!isRetirable(state, by)) return null
   const draft = begin(state, context)
   const isReadable = [state, by.beside].every((one) => one === undefined || canRead(one.definition))
   // What a pause has held back runs under no name.
@@ -48,6 +47,12 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   })
   draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
+}
+
+function isRetirable(state: ScheduleState, { app, beside }: RetireWish): boolean {
+  const { source, retiredAt } = state
+  if (source.kind !== 'code' || source.app !== app || retiredAt !== null) return false
+  return beside === undefined || markOf(state) <= markOf(beside)
 }
 
 function settleOwn(draft: Draft, beside: Beside | undefined): boolean {
@@ -94,5 +99,13 @@ export function adopt(state: ScheduleState, renamedTo: string, context: Context)
   if (state.retiredAt === null || last === undefined || isRenamedTo(state, renamedTo)) return null
   const draft = begin(state, context)
   set(draft, { retirements: [...state.retirements!.slice(0, -1), { ...last, renamedTo }] })
+  return finish(draft)
+}
+
+/** The name that a schedule was to get is lost: its job goes on under the old one, and the misfire policy decides about what came due since. */
+export function takeBack(state: ScheduleState, context: Context): Decision | null {
+  if (!isOldName(state)) return null
+  const draft = begin({ ...state, retirements: withoutRename(state.retirements, { cause: 'absent' }) }, context)
+  comeBack(draft, state.retiredAt!, undefined)
   return finish(draft)
 }
