@@ -98,7 +98,8 @@ export function findElsewhere(wish: Wish, named: Named): Elsewhere | undefined {
  * another job, and the old name still has this one.
  */
 export function isOvertaken(old: ScheduleState, next: ScheduleState, { left }: Named): boolean {
-  return isRenamedTo(old, next.id) && next.createdAt >= old.retiredAt! && !left.has(old.id)
+  if (!isRenamedTo(old, next.id) || namesBefore(next).includes(old.id) || left.has(old.id)) return false
+  return next.createdAt > old.retirements!.at(-1)!.from
 }
 
 /** The schedule of this app that has the declared job, or had it last. */

@@ -3,6 +3,7 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context } from '../../policy/decision.ts'
 import { hasSameTiming, isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
+import { hasPassed } from '../../policy/deploy/late-rename.ts'
 import type { RetireWish } from '../../policy/deploy/retire.ts'
 import { define } from '../../policy/operate/define.ts'
 import { canRead, markOf } from '../../policy/plan/series.ts'
@@ -71,7 +72,7 @@ function planStops(
   if (isAhead(own, first, context)) return
   const renamedTo = wish.id
   const [beside, besides] = own !== null && own.retiredAt === null ? [own, active] : [first, others]
-  const further = besides.find((name) => markOf(name) > markOf(beside))
+  const further = besides.find((name) => !hasPassed(beside, name))
   if (further !== undefined) {
     // Both go on until a runtime that can read the rule passes over what the other one has.
     if (canRead(beside.definition)) passed.set(beside.id, further)

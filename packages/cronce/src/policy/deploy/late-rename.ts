@@ -13,11 +13,14 @@ import { endFire } from '../fires.ts'
 import { type Known, missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
+import { namesBefore } from './continue-job.ts'
 
 // `was` came one release late: the app has both names as jobs of their own. See docs/decisions/006-deployments.md, "Renames".
 
 /** The active schedule that goes on when another name of its job is retired beside it. */
 export type Beside = Pick<ScheduleState, 'id' | 'definition' | 'createdAt' | 'revision' | 'retirements'>
+
+type Passed = Parameters<typeof markOf>[0] & Parameters<typeof namesBefore>[0]
 
 /**
  * The old name has gone further than the active one: what it has passed is its own. What the active name alone had due there is missed.
@@ -29,8 +32,8 @@ export function passOver(
   by: Pick<Retirement, 'deployment' | 'number'>,
   context: Context,
 ): Decision | null {
-  const [from, to] = [markOf(state) + 1, markOf(old)]
-  if (state.retiredAt !== null || from > to || !canRead(state.definition)) return null
+  if (state.retiredAt !== null || !canRead(state.definition) || hasPassed(state, old)) return null
+  const [mark, to] = [markOf(state), markOf(old)]
   const draft = begin(state, context)
   const known = recordOf(old)
   let hasMore = true
@@ -38,11 +41,17 @@ export function passOver(
   // The rest is passed over by the next decision.
   if (hasMore) return finish(draft)
   // The clock may have been set back since the old name went so far.
-  const nextAt = nextUnskipped(draft.state, seriesOf(state.id, state.definition), to)
-  const stretch: Retirement = { from, to, cause: 'renamed', ...by, renamedTo: old.id }
+  const plannedTo = Math.max(mark, to)
+  const nextAt = nextUnskipped(draft.state, seriesOf(state.id, state.definition), plannedTo)
+  const stretch: Retirement = { from: Math.min(mark, to), to, cause: 'renamed', ...by, renamedTo: old.id }
   const retirements = [...(state.retirements ?? []), stretch].slice(-MAX_RETIREMENTS)
-  set(draft, { plannedTo: to, nextAt, retirements })
+  set(draft, { plannedTo, nextAt, retirements })
   return finish(draft)
+}
+
+/** Whether the active name has all of what the old one has on record, and names it as one that its job has had. */
+export function hasPassed(state: Passed, old: ScheduleState): boolean {
+  return markOf(state) >= markOf(old) && namesBefore(state).includes(old.id)
 }
 
 /** Leave to `beside` what it has planned, or will plan. What it may not have is missed; what waits here and may be there, too, ends. */
@@ -65,7 +74,7 @@ function recordOf(state: Beside): Known {
 function mayHave(state: Beside): (dueAt: Instant) => boolean {
   const { id, definition, createdAt, retirements = [] } = state
   const series = isCertain(state) ? seriesOf(id, definition) : null
-  const wasRetired = (at: Instant): boolean => retirements.some(({ from, to }) => at >= from && to !== null && at <= to)
+  const wasRetired = (at: Instant): boolean => retirements.some(({ from, to }) => at > from && to !== null && at <= to)
   return (dueAt) => dueAt >= createdAt && !wasRetired(dueAt) && (series === null || series.next(dueAt - 1) === dueAt)
 }
 

@@ -11,7 +11,7 @@ import { planUpToNow, settleUpToNow } from '../plan/up-to-now.ts'
 import { frozenUntil } from '../plan/wake.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
 import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
-import { type Beside, leaveTo } from './late-rename.ts'
+import { type Beside, hasPassed, leaveTo } from './late-rename.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
   readonly app: string
@@ -36,8 +36,7 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   if (by.leavesDue !== true && !settleOwn(draft, beside)) return finish(draft)
   const { cause, deployment, number, renamedTo } = by
   // Instants that are left to another name no longer belong to this one.
-  const isLeft = by.leavesDue === true || beside !== undefined
-  const from = isLeft ? Math.min(context.now, markOf(draft.state)) : context.now
+  const from = renamedTo === undefined ? context.now : Math.min(context.now, markOf(draft.state))
   if (beside !== undefined) leaveTo(draft, beside)
   const stretch: Retirement = { from, to: null, cause, deployment, number }
   const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
@@ -52,7 +51,7 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
 function isRetirable(state: ScheduleState, { app, beside }: RetireWish): boolean {
   const { source, retiredAt } = state
   if (source.kind !== 'code' || source.app !== app || retiredAt !== null) return false
-  return beside === undefined || markOf(state) <= markOf(beside)
+  return beside === undefined || hasPassed(beside, state)
 }
 
 function settleOwn(draft: Draft, beside: Beside | undefined): boolean {
