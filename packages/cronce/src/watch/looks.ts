@@ -1,9 +1,10 @@
 import { viewSchedule } from '../client/make-view.ts'
-import { isRunByCaller, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
+import { DETECT_JOB, isRunByCaller, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { FireEnd, ListedRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import type { Store } from '../store/store.ts'
+import { isDuplicate, otherWriter } from './rules/duplicate.ts'
 import { LEAST_SAMPLES } from './rules/figures.ts'
 import { type Judgement, judgeSchedule } from './rules/judge.ts'
 import type { Thresholds } from './rules/thresholds.ts'
@@ -16,12 +17,16 @@ const ENDS = 1_000
 const SUSPECTS = 100
 const HISTORY = 50
 const LOOKED_BACK_MS = 15 * 60_000
+/** Periods without a heartbeat after which its schedule is looked at. */
+const SILENT_PERIODS = 2
 const NO_BUCKETS = '0'.repeat(256)
 
 export interface LookParts {
   readonly store: Pick<Store, 'load' | 'due' | 'listSchedules' | 'listRecords' | 'listEnds' | 'listLatest'>
   readonly now: () => Instant
   readonly instances: () => readonly InstanceRecord[]
+  /** The schedule of the app's heartbeat, if it has one. */
+  readonly heartbeat: string
   /** Whether a schedule is this app's to watch. */
   readonly isOwn: (state: ScheduleState) => boolean
   readonly thresholdsOf: (job: string) => Thresholds
@@ -47,6 +52,9 @@ export class ScheduleLooks {
   readonly #suspects = new Map<string, ListedRecord[]>()
   /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
   readonly #explained = new Map<string, Times>()
+
+  /** How often the app has its heartbeat, and when this instance last knew that it came; `null`: not looked at. */
+  #heartbeat: { readonly everyMs: number; readonly at: Instant } | null = null
 
   constructor(parts: LookParts) {
     this.#parts = parts
@@ -101,14 +109,28 @@ export class ScheduleLooks {
 
   /** What ended since the last time. */
   async lookAtEnds(): Promise<void> {
-    const { items, next, complete } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
+    const { items, next, complete, now } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
     this.#ends = next
     // Only `missed` depends on the ends that are left out: the other rules see it in the states, or in later ends.
     if (!complete) this.#hasLookedBack = false
     const troubled = new Set(this.#parts.troubled())
     for (const item of items) {
+      if (item.schedule === this.#parts.heartbeat) this.#hear(item)
       if (troubled.has(item.schedule) || this.#isTelling(item)) this.suspect(item.schedule, item)
     }
+    if (this.#isHeartbeatWanted(now)) this.suspect(this.#parts.heartbeat)
+  }
+
+  #hear({ ending, endedAt }: ListedRecord): void {
+    if (this.#heartbeat !== null && ending?.outcome === 'succeeded' && endedAt !== null)
+      this.#heartbeat = { ...this.#heartbeat, at: endedAt }
+  }
+
+  /** Whether its schedule has to be read, since the ends do not show that it came. */
+  #isHeartbeatWanted(now: Instant): boolean {
+    const { heartbeat, instances } = this.#parts
+    if (this.#heartbeat === null) return instances().some(({ jobs }) => jobs.includes(heartbeat))
+    return now - this.#heartbeat.at > SILENT_PERIODS * this.#heartbeat.everyMs
   }
 
   /** What was missed before the first look at ends: when a whole fleet comes back, it is recorded before anything watches. */
@@ -122,6 +144,8 @@ export class ScheduleLooks {
 
   /** Whether an end may be a problem of `slow`, `late`, `missed` or `failing`. */
   #isTelling(item: ListedRecord): boolean {
+    if (isDuplicate(item)) return true
+    if (item.schedule === this.#parts.heartbeat) return otherWriter(item) !== null
     if (item.job.startsWith(RESERVED_PREFIX) || item.ending === null) return false
     if (item.ending.outcome !== 'succeeded' || item.run === null) return true
     const usual = this.#explained.get(item.schedule) ?? NOTHING_EXPLAINED
@@ -167,6 +191,9 @@ export class ScheduleLooks {
       this.#parts.gone(state.id)
       return
     }
+    const { trigger } = state.definition
+    if (state.id === this.#parts.heartbeat && trigger?.kind === 'every')
+      this.#heartbeat = { everyMs: trigger.everyMs, at: now }
     const judgement = this.#judgementOf(state, now, ends, history)
     const isUsual = !judgement.problems.some(({ rule }) => rule === 'slow' || rule === 'late')
     if (isUsual && history.length > LEAST_SAMPLES) this.#explain(state, ends)
@@ -209,7 +236,8 @@ export class ScheduleLooks {
 
   #isWatched(state: ScheduleState): boolean {
     const { job } = state.definition
-    return !job.startsWith(RESERVED_PREFIX) && !isRunByCaller(job) && this.#parts.isOwn(state)
+    const isWork = !job.startsWith(RESERVED_PREFIX) && !isRunByCaller(job)
+    return (isWork || job === DETECT_JOB || state.id === this.#parts.heartbeat) && this.#parts.isOwn(state)
   }
 }
 

@@ -6,7 +6,7 @@ import type { FleetState } from '../engine/fleet/fleet-state.ts'
 import type { AlertRecord } from '../model/alert.ts'
 import { hash32 } from '../model/bucket.ts'
 import type { CronceEvent } from '../model/event.ts'
-import { alertsSchedule, CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
+import { alertsSchedule, CHANNELS_JOB, HEARTBEAT_PREFIX, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import { ScheduleLooks } from './looks.ts'
@@ -180,6 +180,7 @@ class Term {
       store: parts.client.store,
       now: parts.now,
       instances: () => parts.fleet().peers,
+      heartbeat: HEARTBEAT_PREFIX + parts.app,
       isOwn: (state) => isOwn(state, parts),
       thresholdsOf: parts.thresholdsOf,
       judged: (judgement, now) => this.#seen.judged(judgement, now),
