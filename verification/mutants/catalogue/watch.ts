@@ -73,7 +73,7 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch/looks.ts',
     'return now - this.#heartbeat.at > SILENT_PERIODS',
     'return now < 0 * SILENT_PERIODS',
-    'heartbeat: fires if it does not come for two periods, since nothing has room for it, and resolves when it does',
+    'heartbeat: is looked for among so many schedules that their pages take an hour',
   ),
   mutant(
     'watch-heartbeat-patient',
@@ -99,6 +99,28 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'if (isDuplicate(item)) return false',
     'heartbeat: fires if a second host executes it, stays one alert, and resolves once it is executed once',
   ),
+  {
+    name: 'watch-ends-left-out',
+    rule: RULE,
+    breaks: 'What went wrong among more ends than one look reads is never seen.',
+    edits: [edit('watch/looks.ts', 'if (!complete) this.#unlisted', 'if (next === null) this.#unlisted')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/watch/reconcile.test.ts',
+      names: ['what went wrong is looked for on record, outcome by outcome'],
+    },
+  },
+  {
+    name: 'watch-by-own-jobs',
+    rule: RULE,
+    breaks: 'What a job sets for the watchdog does not count in processes that do not have the job.',
+    edits: [edit('watch/watcher.ts', 'this.#thresholds.of(job)', 'this.#thresholds.of(`no ${job}`)')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/watch/job-watch.test.ts',
+      names: ['counts if another process of the app watches, also for schedules that a client made'],
+    },
+  },
   mutant(
     'watch-slow-by-few-samples',
     'Two runs are enough to call the third one slow.',
@@ -159,8 +181,8 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch-forgets-outbox',
     'A successor does not send what the watcher before it had written down.',
     'watch/watcher.ts',
-    'this.#term = new Term(this.#parts, await this.#readRecord())',
-    'this.#term = new Term(this.#parts, { ...(await this.#readRecord()), outbox: [] })',
+    'const term = new Term(this.#parts, await this.#readRecord())',
+    'const term = new Term(this.#parts, { ...(await this.#readRecord()), outbox: [] })',
     'alerts: the watching instance dies between noticing and sending: its successor sends, once',
   ),
   mutant(
