@@ -9,6 +9,7 @@ import type { CronceEvent } from '../model/event.ts'
 import { alertsSchedule, CHANNELS_JOB, HEARTBEAT_PREFIX, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { JobThresholds } from './job-thresholds.ts'
 import { ScheduleLooks } from './looks.ts'
 import { renderMessage } from './message.ts'
 import type { ReadAlerts } from './read-watch.ts'
@@ -26,7 +27,6 @@ export interface WatcherParts {
   readonly namespace: string
   readonly alerts: ReadAlerts
   readonly thresholds: Thresholds
-  readonly thresholdsOf: (job: string) => Thresholds
   readonly store: StoreWatch
   readonly fleet: () => Readonly<FleetState>
   /** The store's clock. */
@@ -98,8 +98,10 @@ export class Watcher {
       return
     }
     if (this.#term === null) {
-      // One call, the only one of this minute: what an earlier watcher has found.
-      this.#term = new Term(this.#parts, await this.#readRecord())
+      // The only calls of this minute: what an earlier watcher has found, and what the jobs set.
+      const term = new Term(this.#parts, await this.#readRecord())
+      await term.readApp()
+      this.#term = term
       return
     }
     await this.#term.look(() => this.#readRecord())
@@ -161,6 +163,7 @@ class Term {
   readonly #parts: WatcherParts
   readonly #seen: Seen
   readonly #looks: ScheduleLooks
+  readonly #thresholds: JobThresholds
   /** What to look at next. */
   readonly #queue: (() => Promise<void>)[] = []
   #wakeUps: number
@@ -173,6 +176,7 @@ class Term {
     this.#parts = parts
     this.record = record
     this.#seen = new Seen(LOOKS_UNTIL_OVER * parts.everyMs)
+    this.#thresholds = new JobThresholds(parts.thresholds)
     this.#wakeUps = parts.wakeUps()
     this.#known = idsOf(parts)
     for (const { rule, subjects, state } of record.alerts) if (state !== 'resolved') this.#seen.restore(rule, subjects)
@@ -182,7 +186,7 @@ class Term {
       instances: () => parts.fleet().peers,
       heartbeat: HEARTBEAT_PREFIX + parts.app,
       isOwn: (state) => isOwn(state, parts),
-      thresholdsOf: parts.thresholdsOf,
+      thresholdsOf: (job) => this.#thresholds.of(job),
       judged: (judgement, now) => this.#seen.judged(judgement, now),
       gone: (schedule) => this.#seen.gone(schedule),
       troubled: () => this.#seen.schedules(),
@@ -192,6 +196,7 @@ class Term {
   /** One call to the store while nothing is wrong; otherwise all there is to look at. */
   async look(readRecord: () => Promise<AlertRecord>): Promise<void> {
     const { fleet, now, store, app, thresholds, wakeUps } = this.#parts
+    await this.readApp()
     const isWell = this.#seen.isEmpty && this.record.outbox.length === 0 && !this.#looks.hasSuspects
     const lookAtRecord = async (): Promise<void> => {
       this.#wakeUps = wakeUps()
@@ -209,6 +214,13 @@ class Term {
     const { peers, chores } = fleet()
     const facts = { now: now(), app, instances: peers, dead: this.#dead, store: store.facts(chores.prunable) }
     this.#seen.fleetJudged(judgeFleet(facts, thresholds), now())
+  }
+
+  /** What the jobs set for the watchdog, at first and after a deployment. */
+  async readApp(): Promise<void> {
+    const { client, fleet, app } = this.#parts
+    if (fleet().chores.appVersion === this.#thresholds.version) return
+    this.#thresholds.adopt((await client.store.loadApp(app)).app)
   }
 
   found(now: Instant): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {

@@ -61,6 +61,22 @@ describe('silent, for the heartbeat of the app', () => {
     fleet.end()
   })
 
+  test('is looked for among so many schedules that their pages take an hour', async () => {
+    const fleet = await watchedFleet({ isQuiet: true })
+    const later = { job: 'report', at: fleet.now() + 365 * 24 * 60 * MINUTE_MS }
+    const many = Array.from({ length: 5_000 }, (_, index) => [`a${index}`, later] as const)
+    await fleet.watched((app) => app.job('report', {}, () => new Promise<void>(nothing)), {
+      heartbeat: '1m',
+      concurrency: 1,
+    })
+    await fleet.operator.schedules.createMany(many)
+    await fleet.advance('5m')
+    await fleet.operator.schedules.trigger('report')
+    await fleet.advance('10m')
+    assert.deepEqual(fleet.fired(), ['silent'])
+    fleet.end()
+  })
+
   test('costs the watchdog no further call while it comes', async () => {
     const fleet = await watchedFleet()
     const member = await fleet.watched((app) => app.job('report', {}, nothing), { heartbeat: '1m' })
