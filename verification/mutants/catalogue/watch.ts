@@ -114,7 +114,7 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     name: 'watch-by-own-jobs',
     rule: RULE,
     breaks: 'What a job sets for the watchdog does not count in processes that do not have the job.',
-    edits: [edit('watch/watcher.ts', 'this.#thresholds.of(job)', 'this.#thresholds.of(`no ${job}`)')],
+    edits: [edit('watch/watcher.ts', 'this.#thresholds.of(job)', 'this.#thresholds.of(job.slice(1))')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/watch/job-watch.test.ts',
