@@ -15,12 +15,8 @@ export class JobThresholds {
     this.#base = base
   }
 
-  /** Of the record that it goes by; -1: of none so far. */
-  version = -1
-
   adopt(record: AppRecord | null): void {
     this.#record = record
-    this.version = record?.version ?? 0
     this.#known.clear()
   }
 

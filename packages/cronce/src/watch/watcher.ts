@@ -164,6 +164,8 @@ class Term {
   readonly #seen: Seen
   readonly #looks: ScheduleLooks
   readonly #thresholds: JobThresholds
+  /** The version of the app's record that the last heartbeat before its reading told; -1: it was not read. */
+  #appVersion = -1
   /** What to look at next. */
   readonly #queue: (() => Promise<void>)[] = []
   #wakeUps: number
@@ -219,8 +221,10 @@ class Term {
   /** What the jobs set for the watchdog, at first and after a deployment. */
   async readApp(): Promise<void> {
     const { client, fleet, app } = this.#parts
-    if (fleet().chores.appVersion === this.#thresholds.version) return
+    const { appVersion } = fleet().chores
+    if (appVersion === this.#appVersion) return
     this.#thresholds.adopt((await client.store.loadApp(app)).app)
+    this.#appVersion = appVersion
   }
 
   found(now: Instant): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {
