@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startAlertmanager } from '../../../../scripts/servers/index.ts'
-import { alertmanager } from '../../src/alerts.ts'
+import { type AlertMessage, alertmanager } from '../../src/alerts.ts'
 import { cronce } from '../../src/app/cronce.ts'
 import { surround } from '../../src/app/surroundings.ts'
 import { memory } from '../../src/store/memory/memory.ts'
@@ -68,8 +68,8 @@ test('a real Alertmanager has our alert while it fires, tells of it once, and of
       ['resolved', labels],
     ],
   )
-  assert.match(notified[0]!.alerts[0]!.annotations.description!, /^- report: \d+ fires in a row failed/)
-  assert.equal(notified[0]!.alerts[0]!.annotations.command, 'cronce show report')
+  assert.match(notified[0]!.alerts[0]!.annotations['description']!, /^- report: \d+ fires in a row failed/)
+  assert.equal(notified[0]!.alerts[0]!.annotations['command'], 'cronce show report')
 })
 
 test('a real Alertmanager takes a test message, and closes it by itself', async (context) => {
@@ -79,15 +79,23 @@ test('a real Alertmanager takes a test message, and closes it by itself', async 
   await using server = await startAlertmanager(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`)
   const channel = alertmanager({ url: server.url })
   const at = Date.now()
-  const message = {
-    ...{ id: 'a', kind: 'test', alert: 'a', app: 'shop', namespace: 'default', rule: 'test', severity: 'warning' },
-    ...{ state: 'firing', firstAt: at, lastAt: at, subjects: [], count: 0 },
+  const message: AlertMessage = {
+    ...({
+      id: 'a',
+      kind: 'test',
+      alert: 'a',
+      app: 'shop',
+      namespace: 'default',
+      rule: 'test',
+      severity: 'warning',
+    } as const),
+    ...({ state: 'firing', firstAt: at, lastAt: at, subjects: [], count: 0 } as const),
     ...{ title: 'a test', text: 'This is a test.', command: 'cronce alerts', url: 'https://ops.example.com/cronce' },
-  } as const
+  }
   await channel.send(message, { signal: AbortSignal.timeout(LONGEST_MS) })
   const answer = await fetch(`${server.url}/api/v2/alerts`)
   const [alert] = (await answer.json()) as { labels: Record<string, string>; endsAt: string; generatorURL: string }[]
-  assert.equal(alert!.labels.alertname, 'cronce_test')
+  assert.equal(alert!.labels['alertname'], 'cronce_test')
   assert.equal(alert!.generatorURL, 'https://ops.example.com/cronce')
   assert.ok(Date.parse(alert!.endsAt) - at <= 6 * 60_000)
 })
