@@ -100,6 +100,13 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'heartbeat: fires if a second host executes it, stays one alert, and resolves once it is executed once',
   ),
   {
+    name: 'watch-news-as-new',
+    rule: RULE,
+    breaks: 'Further subjects of an alert are sent as an alert of their own.',
+    edits: [edit('watch/reconcile.ts', "known.state !== 'firing') return 'firing'", "next.hasNews) return 'firing'")],
+    caughtBy: { judge: 'simulation', names: ['A2'] },
+  },
+  {
     name: 'watch-ends-left-out',
     rule: RULE,
     breaks: 'What went wrong among more ends than one look reads is never seen.',
