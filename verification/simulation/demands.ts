@@ -81,7 +81,7 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [6, 'an alert was sent', 'alert firing'],
   [3, 'the end of an alert was sent', 'alert resolved'],
   [2, 'an alert was sent by another process than the one that had noticed', 'alert sent by a successor'],
-  [2, 'the receiver of alerts was down', 'alert receiver down'],
+  [1, 'the receiver of alerts was down', 'alert receiver down'],
   [20, 'an operator did not know what became of a wish', 'unknown wish'],
   [20, 'a wish of an operator was refused', 'refused wish'],
   [12, 'records were pruned', 'pruned record'],

@@ -221,36 +221,42 @@ function returned(
   now: Instant,
   live: ReadonlySet<string>,
 ): DeploymentRecord {
-  const { declares, renames, isSteady, explicit, isReturning = false } = declaring
-  const all = [...new Set([...known.declares, ...declares])].sort()
+  const { isSteady, explicit, isReturning = false } = declaring
   const isBack = known.goneAt !== null
   const onProbation = known.onProbation && !isSteady
   const isRestarted = isChangeable(app, known, { explicit, isReturning })
-  const renamed = withRenames(known.renames, renames)
-  const { watch: before, ...others } = known
-  const watched = withWatch(before, declaring)
-  const isKnown =
-    all.length === known.declares.length &&
-    renamed.renames?.length === known.renames?.length &&
-    JSON.stringify(watched.watch) === JSON.stringify(before)
+  const { watch: _, ...others } = known
+  const declared = declaredWith(known, declaring)
   const isSame = !isBack && onProbation === known.onProbation && explicit === known.explicit
-  if (isSame && isKnown && !isRestarted) return known
+  if (isSame && isDeclared(known, declared) && !isRestarted) return known
   const isRenumbered = !known.onProbation && (isRestarted || isRollback(app, known, live))
   return {
     ...others,
-    ...{
-      explicit,
-      declares: all,
-      ...renamed,
-      ...watched,
-      onProbation,
-      goneAt: null,
-      readyAt: isBack ? now : known.readyAt,
-    },
+    ...{ explicit, ...declared, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
     number: isRenumbered ? highestNumber(app) + 1 : known.number,
     lost: known.lost && onProbation,
     cleared: false,
   }
+}
+
+type Declarations = Pick<DeploymentRecord, 'declares' | 'renames' | 'watch'>
+
+/** What the deployment declares, this process included. */
+function declaredWith(known: DeploymentRecord, declaring: DeclaringProcess): Declarations {
+  return {
+    declares: [...new Set([...known.declares, ...declaring.declares])].sort(),
+    ...withRenames(known.renames, declaring.renames),
+    ...withWatch(known.watch, declaring),
+  }
+}
+
+/** Names are only ever added. */
+function isDeclared(known: DeploymentRecord, { declares, renames, watch }: Declarations): boolean {
+  return (
+    declares.length === known.declares.length &&
+    renames?.length === known.renames?.length &&
+    JSON.stringify(watch) === JSON.stringify(known.watch)
+  )
 }
 
 /** What a process says about its own jobs replaces what is on record about them. */
