@@ -11,7 +11,7 @@ export async function readLedger(client: Client<never>, now: () => number, store
   const runs: LedgerRun[] = []
   for await (const run of client.runs.all()) if (!isOwn(run)) runs.push(runOf(run))
   const schedules = []
-  for await (const schedule of client.schedules.all()) if (!isOwn(schedule)) schedules.push(scheduleOf(schedule))
+  for await (const schedule of client.schedules.all()) schedules.push(scheduleOf(schedule))
   const instances = (await client.instances.list({ ended: 10_000 })).map(instanceOf)
   return { at, until: now(), storeAt, fires, runs: runs.reverse(), schedules, instances }
 }
