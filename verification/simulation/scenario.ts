@@ -30,6 +30,18 @@ export interface Scenario {
   /** How long before their due time fires are claimed. The store then notices processes that are gone. @default 0 */
   readonly claimAheadMs?: number
   readonly feeds?: readonly FeedPlan[]
+  /** The fleet watches itself, and sends alerts. */
+  readonly alerts?: AlertPlan | undefined
+}
+
+export interface AlertPlan {
+  /** Between two looks. */
+  readonly everyMs: number
+  readonly gatherMs: number
+  /** How long the receiver takes for a message. */
+  readonly takesMs: number
+  /** When the receiver takes none. */
+  readonly down: { readonly from: Time; readonly to: Time } | null
 }
 
 /** Somebody who follows what happens, from some moment on, over a connection on which each call has this chance to fail. */

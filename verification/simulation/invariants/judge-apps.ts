@@ -1,4 +1,5 @@
 import type { RunOfFire } from '../../../packages/checker/src/history.ts'
+import { isRunByCaller } from '../../../packages/cronce/src/model/exclusive-jobs.ts'
 import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf, takeOverMsOf } from '../bounds.ts'
@@ -100,7 +101,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   /** By the owner before the claim: a process does not take a schedule and a fire of it in one step. */
   const checkClaims = ({ before, after, runs, who }: Step): void => {
     for (const { before: earlier, after: run } of runs) {
-      if (earlier !== undefined || run === undefined || run.ending !== null) continue
+      if (earlier !== undefined || run === undefined || run.ending !== null || isRunByCaller(run.job)) continue
       const source = (before ?? after)?.source
       const release = releaseOf(who)
       if (source === undefined || release === undefined) continue

@@ -233,11 +233,11 @@ export class AppLifecycle<Tx> {
 
   /** A store that can't be reached must not keep the process from ending. */
   async #closeWithin(ms: number): Promise<void> {
-    const { lazy, logger, around } = this.#core
+    const { lazy, heartbeats, logger, around } = this.#core
     const waited = new AbortController()
-    const closing = lazy
-      .close()
-      .catch((error: unknown) => logger.warn(`The store could not be closed: ${textOf(error)}`))
+    const closing = Promise.all([heartbeats?.close(), lazy.close()]).catch((error: unknown) =>
+      logger.warn(`The store could not be closed: ${textOf(error)}`),
+    )
     await Promise.race([closing, around.clock.sleep(ms, waited.signal)])
     waited.abort()
   }
