@@ -3,6 +3,14 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT001, {
   bad: {
+    'a library that is required inside try': {
+      'jobs.js':
+        "let cron\ntry {\n  cron = require('node-cron')\n} catch {\n  cron = null\n}\nif (cron) {\n  cron.schedule('0 * * * *', async () => { // <<\n    await send()\n  })\n}\n",
+    },
+    'croner with options before the function': {
+      'jobs.js':
+        "import { Cron } from 'croner'\nconst options = { name: 'a' }\nnew Cron('0 * * * *', options, wrap(send)) // <<\n",
+    },
     'a default import': { 'jobs.js': "import cron from 'node-cron'\ncron.schedule('0 * * * *', () => send()) // <<\n" },
     'a destructured require': {
       'a.js': "const { CronJob } = require('cron')\nnew CronJob({ cronTime: '0 3 * * *', onTick: send }) // <<\n",

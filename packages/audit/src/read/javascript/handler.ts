@@ -2,12 +2,15 @@ import type { Effect, Handler } from '../../facts/schedule.ts'
 import { bodyOf, findAll, isCall, isFunction, isNode, type Node, pathOf, statementsOf, unwrap, wordsOf } from './ast.ts'
 import { evaluate } from './evaluate.ts'
 import { callsIn, type FunctionRef, functionsOf } from './functions.ts'
+import { flowOf } from './handler-flow.ts'
 import { lookup, type Module } from './module.ts'
 import type { Modules } from './modules.ts'
 import { textsIn } from './primitives.ts'
 
-/** What is known of the function that a schedule runs. */
-/** @param isDirect Whether the functions are the handler itself, rather than parts of a wrapper around it. */
+/**
+ * What is known of the function that a schedule runs.
+ * @param isDirect Whether the functions are the handler itself, rather than parts of a wrapper around it.
+ */
 export function describeHandler(
   modules: Modules,
   refs: readonly FunctionRef[],
@@ -15,7 +18,8 @@ export function describeHandler(
   isDirect: boolean,
 ): Handler {
   const dropped = isDirect ? (refs.flatMap((ref) => droppedFunction(ref) ?? [])[0] ?? null) : null
-  return { isAsync: isAsync(modules, refs), effect: effectOf(modules, refs), dropped, text }
+  const about = { isAsync: isAsync(modules, refs), effect: effectOf(modules, refs), dropped, text }
+  return isDirect ? { ...about, flow: flowOf(modules, refs) } : about
 }
 
 /** Whether the work goes on after the function has returned. `null`: not known. */
