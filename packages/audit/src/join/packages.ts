@@ -5,6 +5,8 @@ import { folderOf, join } from '../read/javascript/resolve-path.ts'
 export interface Package {
   /** '' is the root. */
   readonly folder: string
+  /** Its package.json is among the files, so all of it should be. */
+  readonly isWhole: boolean
   /** The first major version that its range of a dependency allows; `null`: not stated. */
   majorOf(dependency: string): number | null
 }
@@ -25,6 +27,7 @@ function readPackage(tree: FileTree, folder: string): Package {
   const ranges = rangesIn(tree.text(join(folder, 'package.json')))
   return {
     folder,
+    isWhole: tree.has(join(folder, 'package.json')),
     majorOf: (dependency) => {
       const major = /\d+/.exec(ranges[dependency] ?? '')?.[0]
       return major === undefined ? null : Number(major)

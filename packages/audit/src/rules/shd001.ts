@@ -26,8 +26,8 @@ export const SHD001: Rule = {
     )
     return project.all('schedule').flatMap(({ runner, source, place, handler }): readonly Finding[] => {
       if (runner !== 'process' || source === 'apscheduler' || source === 'py-schedule') return []
-      const { folder } = packageOf(project.tree, place.path)
-      if (done.has(folder) || handler.effect === 'logs') return []
+      const { folder, isWhole } = packageOf(project.tree, place.path)
+      if (!isWhole || done.has(folder) || handler.effect === 'logs') return []
       done.add(folder)
       return [report(SHD001, place, 'Nothing in this package handles SIGTERM, so a deploy cuts a run off.')]
     })

@@ -72,7 +72,7 @@ export function schedulesIn(modules: Modules, module: Module, own: OwnGuards, ne
 }
 
 /** The line of the method name: chains can begin many lines above. */
-function lineOfCall(module: Module, node: Node): number {
+export function lineOfCall(module: Module, node: Node): number {
   const callee = node.callee === undefined ? node : unwrap(node.callee)
   return module.lineOf(node.type === 'CallExpression' && callee.type === 'MemberExpression' ? callee.property! : node)
 }
