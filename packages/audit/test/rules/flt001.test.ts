@@ -59,6 +59,10 @@ checkRule(FLT001, {
     },
   },
   good: {
+    'a command that measures the disk of this machine': {
+      'jobs.js':
+        "import cron from 'node-cron'\nimport { exec } from 'node:child_process'\nimport { promisify } from 'node:util'\nconst execPromise = promisify(exec)\nlet size = 0\nasync function dirSize(path) {\n  const { stdout } = await execPromise(`du -s ${path}`)\n  return Number(stdout.split(' ')[0])\n}\ncron.schedule('0 * * * *', async () => {\n  size = await dirSize('/data')\n})\n",
+    },
     'SET NX in the handler': {
       'jobs.js':
         "import cron from 'node-cron'\ncron.schedule('0 * * * *', async () => {\n  if (!(await redis.set('lock', '1', { NX: true, EX: 600 }))) return\n  await send()\n})\n",

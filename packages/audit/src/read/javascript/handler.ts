@@ -110,6 +110,7 @@ function effectOfCall(modules: Modules, module: Module, call: Node, depth: numbe
   if (SET_BASED.test(path.at(-1)!)) return isAbsolute(call) ? 'set-based' : 'unknown'
   if (textsIn(call).some((text) => SET_SQL.test(text) && !/[-+]\s*\d/.test(text))) return 'set-based'
   if (path.some((name) => LOG.test(name))) return 'logs'
+  if (isLocalCommand(path, call)) return 'process-local'
   const callees = functionsOf(modules, module, call.callee!)
   if (callees.length > 0) {
     if (depth === 0) return 'unknown'
@@ -118,6 +119,14 @@ function effectOfCall(modules: Modules, module: Module, call: Node, depth: numbe
   }
   if (isMemory(modules, module, call) || isLocalCall(module, path)) return 'process-local'
   return isHarmless(call) ? 'logs' : 'unknown'
+}
+
+const LOCAL_COMMAND = /^\s*(?:du|df|free|uptime|ps|ls|stat|lsof|rm|find|sync)\s/
+
+/** `exec('du -s …')`: a command that looks at this machine or cleans it up. */
+function isLocalCommand(path: readonly string[], call: Node): boolean {
+  if (!wordsOf(path.at(-1)!).some((word) => word === 'exec' || word === 'execa' || word === 'spawn')) return false
+  return textsIn(call).some((text) => LOCAL_COMMAND.test(text))
 }
 
 /** The disk, memory and processor of this machine, and the counters of this process. */
