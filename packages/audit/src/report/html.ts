@@ -15,6 +15,11 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)
 }
 
+/** Words in backquotes are code. */
+function prose(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+}
+
 /** One file for a browser: no script, no request, the colors of the dashboard. */
 export function htmlReport(report: Report, version: string): string {
   const { schedules, files, twice, overlap } = summaryOf(report)
@@ -59,7 +64,7 @@ function levelCard(report: Report, level: keyof typeof TITLES, findings: readonl
   const rules = [...byRule].map(([id, list]) => {
     const { title, why, fix } = ruleOf(report, id)
     return `<details class="rule"${level === 'info' ? '' : ' open'}><summary><b class="is-${level}">${id}</b> ${escaped(title)} <span class="count">${list.length}</span></summary>
-<p>${escaped(why)} <a href="${escaped(helpOf(id))}">More</a></p><p class="fix">${escaped(fix)}</p>
+<p>${prose(why)} <a href="${escaped(helpOf(id))}">More</a></p><p class="fix">${prose(fix)}</p>
 ${list.map((finding) => findingItem(report, finding)).join('\n')}
 </details>`
   })
@@ -77,7 +82,7 @@ function findingItem(report: Report, { place, message, related = [] }: Finding):
     .slice(0, 5)
     .map((each) => `<li><code>${escaped(`${each.place.path}:${each.place.line}`)}</code> ${escaped(each.text)}</li>`)
   const list = others.length === 0 ? '' : `<ul class="lines">${others.join('')}</ul>`
-  return `<article><p><code>${escaped(`${place.path}:${place.line}`)}</code></p><p>${escaped(message)}</p><pre>${frame.join('\n')}</pre>${list}</article>`
+  return `<article><p><code>${escaped(`${place.path}:${place.line}`)}</code></p><p>${prose(message)}</p><pre>${frame.join('\n')}</pre>${list}</article>`
 }
 
 function inventory({ schedules }: Report): string {
