@@ -3,15 +3,21 @@ import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Audit, audit } from './audit.ts'
 import { compare, readBaseline, writeBaseline } from './decide/baseline.ts'
+import { changedLines, onChanged } from './decide/changed.ts'
 import { fingerprintsOf } from './decide/fingerprints.ts'
 import { SettingsError, unknownRules } from './decide/settings.ts'
 import { applySuppressions } from './decide/suppressions.ts'
 import { diskTree } from './discover/disk-tree.ts'
+import { gitChanges } from './discover/git-changes.ts'
 import type { FileTree } from './discover/tree.ts'
+import { fixFindings } from './fix/fix.ts'
+import { patchOf } from './fix/patch.ts'
 import { checklist } from './report/checklist.ts'
 import { explain, listRules } from './report/explain.ts'
 import { githubReport } from './report/github.ts'
+import { htmlReport } from './report/html.ts'
 import { jsonReport } from './report/json.ts'
+import { migration } from './report/migrate.ts'
 import type { Report } from './report/report.ts'
 import { sarifReport } from './report/sarif.ts'
 import { textReport } from './report/text.ts'
@@ -32,13 +38,16 @@ export const USAGE = `Usage: cronce audit [paths] [options]
 
 Finds cron jobs that can run twice, overlap, get lost or run at the wrong time. It reads files and runs nothing.
 
-  --format text|json|sarif|github  what to print (text)
+  --format text|json|sarif|github|html  what to print (text)
   --output FILE                    write the report to a file
   --fail-on error|warning|info     exit code 10 at this level or above (error)
   --baseline FILE                  report only findings that are not in this file
   --update-baseline                write all findings to the baseline
   --inventory                      print the schedules only
   --checklist                      print the 15 points of a review
+  --changed REF                    only findings on lines that changed since REF, and on units that they start
+  --fix, --fix-dry-run             repair what can be repaired, and print the patch; or print it only
+  --migrate                        print the cronce declaration of each job with a finding
   --explain RULE                   say what a rule means, with an example
   --list-rules                     print all rules
   --help, --version
@@ -54,6 +63,10 @@ const OPTIONS = {
   'update-baseline': { type: 'boolean' },
   inventory: { type: 'boolean' },
   checklist: { type: 'boolean' },
+  changed: { type: 'string' },
+  fix: { type: 'boolean' },
+  'fix-dry-run': { type: 'boolean' },
+  migrate: { type: 'boolean' },
   explain: { type: 'string' },
   'list-rules': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -101,31 +114,52 @@ function answerWithoutFiles(values: Values, io: CommandIo): number | null {
   return EXIT.ok
 }
 
+const FORMATS = ['text', 'json', 'sarif', 'github', 'html'] as const
+
 async function auditFiles(values: Values, positionals: readonly string[], io: CommandIo): Promise<number> {
-  const format = oneOf(values.format, ['text', 'json', 'sarif', 'github'], '--format')
+  const format = oneOf(values.format, FORMATS, '--format')
   const threshold = oneOf(values['fail-on'], ['error', 'warning', 'info'], '--fail-on')
   const { root, isAsked } = scopeOf(positionals, io.folder)
   const tree = diskTree(root)
   const result = await audit(tree)
   const unknown = unknownRules(result.settings, RULES)
   if (unknown.length > 0) throw new UsageProblem(`The configuration names the unknown rule ${unknown[0]}.`)
-  const { report, all } = reportOf(
-    tree,
-    result,
-    isAsked,
-    values.baseline === undefined ? null : resolve(io.folder, values.baseline),
-    values['update-baseline'] === true,
-  )
-  if (values['update-baseline']) {
-    if (values.baseline === undefined) throw new UsageProblem('`--update-baseline` needs `--baseline FILE`.')
-    writeFileSync(resolve(io.folder, values.baseline), writeBaseline(all, report.fingerprints))
-  }
-  const text = values.checklist
-    ? checklist(result.project, report.findings)
-    : textOf(report, format, values.inventory === true, io.version)
+  const baseline = values.baseline === undefined ? null : resolve(io.folder, values.baseline)
+  const isUpdate = values['update-baseline'] === true
+  if (isUpdate && baseline === null) throw new UsageProblem('`--update-baseline` needs `--baseline FILE`.')
+  const { report: whole, all } = reportOf(tree, result, isAsked, baseline, isUpdate)
+  if (isUpdate) writeFileSync(baseline!, writeBaseline(all, whole.fingerprints))
+  const report = values.changed === undefined ? whole : onlyChanged(whole, root, values.changed)
+  const { text, left } =
+    values.fix || values['fix-dry-run']
+      ? await repaired(report, root, values.fix === true)
+      : { text: textOf(report, result, format, values, io.version), left: report.findings }
   if (values.output === undefined) io.out(text)
   else writeFileSync(resolve(io.folder, values.output), text)
-  return report.findings.some(({ level }) => RANK[level] >= RANK[threshold]) ? EXIT.findings : EXIT.ok
+  return left.some(({ level }) => RANK[level] >= RANK[threshold]) ? EXIT.findings : EXIT.ok
+}
+
+function onlyChanged(report: Report, root: string, ref: string): Report {
+  try {
+    const { diff, untracked } = gitChanges(root, ref)
+    return { ...report, findings: onChanged(report.findings, changedLines(diff, untracked)) }
+  } catch (error) {
+    const said = String((error as { stderr?: unknown }).stderr ?? '').trim()
+    throw new UsageProblem(`git cannot compare with \`${ref}\`${said === '' ? '' : `: ${said}`}. Fetch it first.`)
+  }
+}
+
+/** Writes the repaired files, unless it is a trial, and prints the patch. */
+async function repaired(
+  report: Report,
+  root: string,
+  isWritten: boolean,
+): Promise<{ text: string; left: readonly Finding[] }> {
+  const { changes, findings } = await fixFindings(report.tree, report.findings)
+  for (const { path, after } of isWritten ? changes : []) writeFileSync(join(root, path), after)
+  const left = report.findings.filter((finding) => !findings.includes(finding))
+  const verb = isWritten ? 'Repaired' : 'Can repair'
+  return { text: `${patchOf(changes)}${verb} ${findings.length} of ${report.findings.length} findings.\n`, left }
 }
 
 const RANK: Readonly<Record<Level, number>> = { info: 0, warning: 1, error: 2 }
@@ -190,13 +224,25 @@ function reportOf(
 
 function textOf(
   report: Report,
-  format: 'text' | 'json' | 'sarif' | 'github',
-  isInventory: boolean,
+  result: Audit,
+  format: (typeof FORMATS)[number],
+  values: Values,
   version: string,
 ): string {
-  if (format === 'json') return jsonReport(report)
-  if (format === 'sarif') return sarifReport(report, version)
-  return format === 'github' ? githubReport(report) : textReport(report, isInventory)
+  if (values.checklist) return checklist(result.project, report.findings)
+  if (values.migrate) return migration(report)
+  switch (format) {
+    case 'json':
+      return jsonReport(report)
+    case 'sarif':
+      return sarifReport(report, version)
+    case 'github':
+      return githubReport(report)
+    case 'html':
+      return htmlReport(report, version)
+    case 'text':
+      return textReport(report, values.inventory === true)
+  }
 }
 
 /** The version of this package, wherever it is installed. */

@@ -41,7 +41,7 @@ test('the text begins with the inventory, and shows the line, the reason and the
   assert.match(out, /^1 schedule in 1 file; 1 can run twice; 0 can overlap\.\n {2}jobs\.js:2 {2}node-cron {2}hourly/)
   assert.match(out, /warning FLT001 jobs\.js:2\n/)
   assert.match(out, /> 2 \| cron\.schedule/)
-  assert.match(out, /why: .+\n {2}fix: .+\n {2}https:.+#flt001\n/)
+  assert.match(out, /why: .+\n {2}fix: .+\n {2}https:.+\/flt001\.md\n/)
   assert.match(out, /0 errors, 1 warning, 0 info\n/)
 })
 

@@ -1,6 +1,7 @@
 import type { ProcessType } from './declaration.ts'
 import type { FileFact } from './file-fact.ts'
 import type { LockFlaw } from './lock.ts'
+import type { ProcessHook } from './process-hook.ts'
 import type { CronRoute } from './route.ts'
 import type { Schedule } from './schedule.ts'
 import type { Repeatable, Timer } from './timer.ts'
@@ -17,5 +18,6 @@ export type Fact =
   | Repeatable
   | LockFlaw
   | CronRoute
+  | ProcessHook
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { readonly kind: K }>

@@ -3,6 +3,7 @@ import type { Command } from './command.ts'
 import type { CronJob } from './cron-job.ts'
 import type { CrontabFile, CrontabLine } from './crontab.ts'
 import type { CrontabAppend } from './crontab-append.ts'
+import type { CrontabInstalledTwice, CrontabOverwrite } from './crontab-install.ts'
 import type { StartCommand } from './start-command.ts'
 import type { SystemdTimer } from './systemd-timer.ts'
 import type { Workflow } from './workflow.ts'
@@ -17,5 +18,7 @@ export type FileFact =
   | CrontabLine
   | CrontabFile
   | CrontabAppend
+  | CrontabInstalledTwice
+  | CrontabOverwrite
   | SystemdTimer
   | StartCommand

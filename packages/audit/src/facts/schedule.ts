@@ -83,6 +83,20 @@ export interface Handler {
   readonly dropped: Place | null
   /** Function or command, for the inventory. */
   readonly text: string
+  /** What happens to promises and calls in it, where the reader looks for that. */
+  readonly flow?: HandlerFlow
+}
+
+/** Promises, time limits and effects of a handler. */
+export interface HandlerFlow {
+  /** A call whose promise nothing waits for. */
+  readonly floating: Place | null
+  /** Code that can reject, while nothing in the handler catches it. */
+  readonly uncaught: Place | null
+  /** A request without a time limit. */
+  readonly unlimited: Place | null
+  /** An effect in another system, without a key that makes a second one harmless. */
+  readonly unkeyed: { readonly place: Place; readonly text: string } | null
 }
 
 /** One rule by which something runs at times. */
@@ -106,6 +120,8 @@ export interface Schedule {
   readonly whenPlace?: Place
   /** The function around it is never called, as far as the files say. */
   readonly isUnreached?: boolean
+  /** Importing the module starts it. */
+  readonly isAtImport?: boolean
 }
 
 export const NO_GUARD: Guard = { kind: 'none' }

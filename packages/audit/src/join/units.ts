@@ -58,16 +58,6 @@ function hasWorkers(command: readonly string[] | null): boolean {
 function entriesOf(tree: FileTree, unit: Unit, units: readonly Unit[]): string[] {
   const named = unit.entries.flatMap((entry) => sourceOf(tree, entry))
   if (named.length > 0) return named
-  // A script that is not among the files: only its folder says what it can load.
-  if (
-    unit.entries.length > 0 &&
-    units.length === 1 &&
-    unit.entries.every((entry) => /^(?!.*(?:^|\/)(?:dist|build|out|lib)\/).*\.[cm]?[jt]s$/.test(entry))
-  ) {
-    return tree.paths.filter(
-      (path) => path.startsWith(unit.folder === '' ? '' : `${unit.folder}/`) && /\.[cm]?[jt]s$/.test(path),
-    )
-  }
   const command = commandOf(unit, units)
   const folder = unit.command === null ? (imageOf(unit, units)?.folder ?? unit.folder) : unit.folder
   return command === null ? [] : entriesOfCommand(tree, command, folder, 3)

@@ -38,7 +38,7 @@ export function isLockedCommand(command: string): boolean {
 
 /** Whether the text of a script takes a lock before it works. */
 export function takesLock(script: string): boolean {
-  return /^[^#\n]*(?:\bflock\b|\blockfile\b|\bset -o noclobber\b|\bmkdir\s+\S*lock|\bpgrep\b|\bfcntl\.(?:flock|lockf)\b|\bFileLock\b)/m.test(
+  return /^[^#\n]*(?:\bflock\b|\blockfile\b|\bset -o noclobber\b|\bmkdir\s+\S*lock|\bpgrep\b|\bfcntl\.(?:flock|lockf)\b|\bFileLock\b|^\s*@\w*lock\w*)/m.test(
     script,
   )
 }

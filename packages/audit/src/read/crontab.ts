@@ -54,10 +54,16 @@ function fileFacts(path: string, lines: readonly string[], tree: FileTree): read
 function scriptLocks(tree: FileTree): (command: string) => boolean {
   let scripts: Map<string, string[]> | null = null
   return (command) => {
-    const name = /(?:^|\s)\S*\/([\w.-]+\.(?:sh|bash|py|php|rb|pl))(?=\s|$)/.exec(command)?.[1]
+    const django = /\bmanage\.py\s+([a-z]\w*)/.exec(command)?.[1]
+    const name =
+      django === undefined
+        ? /(?:^|\s)\S*\/([\w.-]+\.(?:sh|bash|py|php|rb|pl))(?=\s|$)/.exec(command)?.[1]
+        : `${django}.py`
     if (name === undefined) return false
     scripts ??= Map.groupBy(tree.paths, (path) => path.slice(path.lastIndexOf('/') + 1))
-    const [path, ...others] = scripts.get(name) ?? []
+    const named = scripts.get(name) ?? []
+    const [path, ...others] =
+      django === undefined ? named : named.filter((each) => each.includes('management/commands/'))
     return path !== undefined && others.length === 0 && takesLock(tree.text(path) ?? '')
   }
 }

@@ -28,6 +28,7 @@ export const dockerfileReader: Reader = {
     const command = commandWords(started.flatMap(({ rest }) => partsOf(rest)))
     const place = { path, line: first.line }
     const facts: Fact[] = [
+      ...installedTwice(path, stage),
       { kind: 'command', place, words: command },
       { kind: 'start-command', place, text: first.rest, isShellForm: !first.rest.startsWith('[') },
       {
@@ -76,4 +77,12 @@ function partsOf(rest: string): readonly string[] {
   } catch {
     return [rest]
   }
+}
+
+/** `COPY jobs /etc/cron.d/jobs`, then `RUN crontab /etc/cron.d/jobs`. */
+function installedTwice(path: string, stage: readonly Instruction[]): readonly Fact[] {
+  return stage.flatMap(({ name, rest, line }): readonly Fact[] => {
+    const file = name === 'RUN' ? /\bcrontab\s+(?:-u\s*\S+\s+)?(\/etc\/cron\.d\/[\w.-]+)/.exec(rest)?.[1] : undefined
+    return file === undefined ? [] : [{ kind: 'crontab-installed-twice', place: { path, line }, file }]
+  })
 }

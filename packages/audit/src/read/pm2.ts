@@ -4,9 +4,8 @@ import type { Unit } from '../facts/unit.ts'
 import { findAll, type Node, propertyOf } from './javascript/ast.ts'
 import { evaluate, numberOf, textOf } from './javascript/evaluate.ts'
 import { type Module, parseModule } from './javascript/module.ts'
-import { isScript, modulesOf } from './javascript/modules.ts'
+import { modulesOf } from './javascript/modules.ts'
 import { folderOf, join } from './javascript/resolve-path.ts'
-import { isAside } from './paths.ts'
 import type { Reader } from './reader.ts'
 import { outline } from './yaml/outline.ts'
 import { child, children, nodes } from './yaml/query.ts'
@@ -41,7 +40,7 @@ interface Written {
 function scriptUnits(module: Module, path: string, tree: FileTree): readonly Unit[] {
   const modules = modulesOf(tree)
   const apps = findAll(module.program, ({ type }) => type === 'ObjectExpression').filter((node) => isApp(node))
-  const units = apps.flatMap((app) => {
+  return apps.flatMap((app) => {
     const value = (...names: readonly string[]) => {
       const node = propertyOf(app, ...names)
       return node === null ? null : evaluate(modules, module, node)
@@ -61,24 +60,6 @@ function scriptUnits(module: Module, path: string, tree: FileTree): readonly Uni
     }
     return [unitOf({ ...written, instances: written.instances === null ? null : String(written.instances) })]
   })
-  return units.length === 1 ? [withFolder(units[0]!, tree)] : units
-}
-
-const BUILT = /(?:^|\/)(?:node_modules|dist|build|lib|out|\.next|\.output)\//
-const MAX_ENTRIES = 200
-
-/** If the only app starts a file that is not here, the files of its folder stand for it. */
-function withFolder(unit: Unit, tree: FileTree): Unit {
-  const [entry] = unit.entries
-  if (
-    entry === undefined ||
-    BUILT.test(entry) ||
-    tree.paths.some((path) => path.replace(/\.\w+$/, '') === entry.replace(/\.\w+$/, ''))
-  )
-    return unit
-  const folder = unit.folder === '' ? '' : `${unit.folder}/`
-  const scripts = tree.paths.filter((path) => path.startsWith(folder) && isScript(path) && !isAside(path))
-  return { ...unit, entries: scripts.slice(0, MAX_ENTRIES) }
 }
 
 function isApp(node: Node): boolean {

@@ -17,10 +17,12 @@ export interface Report {
   readonly notices: readonly string[]
 }
 
-export const HELP = 'https://github.com/cronce/cronce/blob/main/docs/audit.md'
+const DOCS = 'https://github.com/cronce/cronce/blob/main/docs'
+
+export const HELP = `${DOCS}/audit.md`
 
 export function helpOf(rule: string): string {
-  return `${HELP}#${rule.toLowerCase()}`
+  return `${DOCS}/audit/${rule.toLowerCase()}.md`
 }
 
 export function ruleOf({ rules }: Report, id: string): Rule {

@@ -10,7 +10,9 @@ import { CTB002 } from './ctb002.ts'
 import { CTB003 } from './ctb003.ts'
 import { CTB004 } from './ctb004.ts'
 import { CTB005 } from './ctb005.ts'
+import { CTB006 } from './ctb006.ts'
 import { CTB008 } from './ctb008.ts'
+import { CTB009 } from './ctb009.ts'
 import { DEP002 } from './dep002.ts'
 import { GHA001 } from './gha001.ts'
 import { K8S001 } from './k8s001.ts'
@@ -51,7 +53,9 @@ export const FILE_RULES: readonly Rule[] = [
   CTB003,
   CTB004,
   CTB005,
+  CTB006,
   CTB008,
+  CTB009,
   SYS001,
   SYS002,
   GHA001,

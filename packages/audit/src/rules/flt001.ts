@@ -1,14 +1,19 @@
+import type { Place } from '../facts/place.ts'
 import type { Schedule } from '../facts/schedule.ts'
 import type { Project } from '../join/project.ts'
 import { type Rule, report } from './rule.ts'
 
-/** Schedules of units of which several instances run for certain. */
-function duplicatedSchedules(project: Project): ReadonlySet<Schedule> {
-  return new Set(project.units.flatMap(({ isMany, schedules }) => (isMany ? schedules : [])))
+/** Schedules of units of which several instances run for certain, each with the line that says so. */
+function duplicatedSchedules(project: Project): ReadonlyMap<Schedule, Place> {
+  return new Map(
+    project.units.flatMap(({ unit, isMany, schedules }) =>
+      isMany ? schedules.map((schedule) => [schedule, unit.place] as const) : [],
+    ),
+  )
 }
 
 /** `null`: no finding. A run that only logs, or that changes nothing the second time, is a fact to know. */
-function levelOf(schedule: Schedule, duplicated: ReadonlySet<Schedule>): 'error' | 'warning' | 'info' | null {
+function levelOf(schedule: Schedule, duplicated: ReadonlyMap<Schedule, Place>): 'error' | 'warning' | 'info' | null {
   const { runner, guard, when, handler } = schedule
   if (runner !== 'process' || when.kind === 'once') return null
   if (guard.kind !== 'none' && guard.kind !== 'ineffective') return null
@@ -44,7 +49,10 @@ export const FLT001: Rule = {
     const duplicated = duplicatedSchedules(project)
     return project.all('schedule').flatMap((schedule) => {
       const level = levelOf(schedule, duplicated)
-      return level === null ? [] : [report(FLT001, schedule.place, message(schedule), level)]
+      if (level === null) return []
+      const finding = report(FLT001, schedule.place, message(schedule), level)
+      const place = level === 'error' ? duplicated.get(schedule) : undefined
+      return [place === undefined ? finding : { ...finding, related: [{ place, text: 'starts several instances' }] }]
     })
   },
 }

@@ -7,6 +7,10 @@ from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
 
 checkRule(APS006, {
   bad: {
+    'a url that is made an SQLite one': {
+      'a.py':
+        "from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore\nfrom apscheduler.schedulers.asyncio import AsyncIOScheduler\nurl = settings.database_url.replace('sqlite+aiosqlite', 'sqlite')\nscheduler = AsyncIOScheduler(jobstores={'default': SQLAlchemyJobStore(url=url)})\n",
+    },
     'a dotted key': {
       'jobs.py': `${IMPORTS}scheduler = BackgroundScheduler({\n    'apscheduler.jobstores.default': {\n        'type': 'sqlalchemy',\n        'url': 'sqlite:///jobs.sqlite' # <<\n    }\n})\n`,
     },

@@ -14,6 +14,11 @@ checkRule(CTB002, {
     'a lock that a comment speaks of': { crontab: '# use flock here\n*/2 * * * * /opt/sync # <<\n' },
   },
   good: {
+    'a command of Django that takes a lock': {
+      crontab: '* * * * * cd /app && ./manage.py mirror\n',
+      'app/management/commands/mirror.py':
+        'class Command(BaseCommand):\n    @skip_unless_locked\n    def handle(self):\n        pass\n',
+    },
     'every ten minutes': { crontab: '*/10 * * * * /opt/sync\n' },
     'flock with a path': { crontab: '* * * * * /usr/bin/flock -n /tmp/sync.lock /opt/sync\n' },
     'setlock and run-one': { crontab: '* * * * * setlock -n /tmp/a /opt/a\n* * * * * run-one /opt/b\n' },

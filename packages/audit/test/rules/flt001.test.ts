@@ -3,6 +3,14 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT001, {
   bad: {
+    'a library that is required inside try': {
+      'jobs.js':
+        "let cron\ntry {\n  cron = require('node-cron')\n} catch {\n  cron = null\n}\nif (cron) {\n  cron.schedule('0 * * * *', async () => { // <<\n    await send()\n  })\n}\n",
+    },
+    'croner with options before the function': {
+      'jobs.js':
+        "import { Cron } from 'croner'\nconst options = { name: 'a' }\nnew Cron('0 * * * *', options, wrap(send)) // <<\n",
+    },
     'a default import': { 'jobs.js': "import cron from 'node-cron'\ncron.schedule('0 * * * *', () => send()) // <<\n" },
     'a destructured require': {
       'a.js': "const { CronJob } = require('cron')\nnew CronJob({ cronTime: '0 3 * * *', onTick: send }) // <<\n",
@@ -51,6 +59,10 @@ checkRule(FLT001, {
     },
   },
   good: {
+    'a command that measures the disk of this machine': {
+      'jobs.js':
+        "import cron from 'node-cron'\nimport { exec } from 'node:child_process'\nimport { promisify } from 'node:util'\nconst execPromise = promisify(exec)\nlet size = 0\nasync function dirSize(path) {\n  const { stdout } = await execPromise(`du -s ${path}`)\n  return Number(stdout.split(' ')[0])\n}\ncron.schedule('0 * * * *', async () => {\n  size = await dirSize('/data')\n})\n",
+    },
     'SET NX in the handler': {
       'jobs.js':
         "import cron from 'node-cron'\ncron.schedule('0 * * * *', async () => {\n  if (!(await redis.set('lock', '1', { NX: true, EX: 600 }))) return\n  await send()\n})\n",

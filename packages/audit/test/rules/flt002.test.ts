@@ -32,6 +32,18 @@ checkRule(FLT002, {
     },
   },
   good: {
+    'a method that nothing calls': {
+      'ecosystem.config.js': "module.exports = { apps: [{ name: 'web', script: 'server.js', instances: 'max' }] }\n",
+      'server.js': "const { Maintenance } = require('./utils')\nMaintenance.vacuum()\n",
+      'utils.js': "module.exports = { ...require('./maintenance') }\n",
+      'maintenance.js':
+        "const cron = require('node-cron')\nclass Maintenance {\n  static vacuum() {}\n  static scheduleMaintenance() {\n    cron.schedule('* * * * *', () => poll())\n  }\n}\nmodule.exports = { Maintenance }\n",
+    },
+    'a script that is not among the files': {
+      'ecosystem.config.js':
+        "module.exports = { apps: [{ name: 'web', script: 'generated/server.js', instances: 'max' }] }\n",
+      'jobs.js': "import cron from 'node-cron'\ncron.schedule('* * * * *', () => poll())\n",
+    },
     'one instance': {
       'ecosystem.config.js':
         "module.exports = {\n  apps: [\n    {\n      name: 'web',\n      script: 'server.js',\n      instances: 1, // <<\n    },\n  ],\n}\n",

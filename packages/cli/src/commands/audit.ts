@@ -5,7 +5,12 @@ import { version } from '../version.ts'
 import type { Command } from './command.ts'
 
 const FLAGS: Flags = {
-  format: { type: 'string', value: 'FORMAT', choices: ['text', 'json', 'sarif', 'github'], help: 'What to print' },
+  format: {
+    type: 'string',
+    value: 'FORMAT',
+    choices: ['text', 'json', 'sarif', 'github', 'html'],
+    help: 'What to print',
+  },
   output: { type: 'string', value: 'FILE', help: 'Write the report to a file' },
   'fail-on': {
     type: 'string',
@@ -17,6 +22,10 @@ const FLAGS: Flags = {
   'update-baseline': { type: 'boolean', help: 'Write all findings to the baseline' },
   inventory: { type: 'boolean', help: 'Print the schedules only' },
   checklist: { type: 'boolean', help: 'Print the 15 points of a review' },
+  changed: { type: 'string', value: 'REF', help: 'Only findings on lines that changed since this commit or branch' },
+  fix: { type: 'boolean', help: 'Repair what can be repaired, and print the patch' },
+  'fix-dry-run': { type: 'boolean', help: 'Print the patch, and change nothing' },
+  migrate: { type: 'boolean', help: 'Print the cronce declaration of each in-process job with a finding' },
   explain: { type: 'string', value: 'RULE', help: 'Say what a rule means, with an example' },
   'list-rules': { type: 'boolean', help: 'Print all rules' },
 }
@@ -28,6 +37,8 @@ export const audit: Command = {
     ['cronce audit --format sarif --output audit.sarif', 'for code scanning'],
     ['cronce audit --fail-on warning', 'for a pipeline: exit code 10 for warnings, too'],
     ['cronce audit --explain FLT001', 'what a rule means'],
+    ['cronce audit --changed origin/main', 'only what this branch changes'],
+    ['cronce audit --fix-dry-run', 'the patch that repairs what can be repaired'],
   ],
   about:
     'It reads files and runs nothing of them. Exit code 10 for findings, 2 for wrong usage. It needs the package @cronce/audit.\nAll rules: https://github.com/cronce/cronce/blob/main/docs/audit.md',

@@ -2,12 +2,15 @@ import type { Effect, Handler } from '../../facts/schedule.ts'
 import { bodyOf, findAll, isCall, isFunction, isNode, type Node, pathOf, statementsOf, unwrap, wordsOf } from './ast.ts'
 import { evaluate } from './evaluate.ts'
 import { callsIn, type FunctionRef, functionsOf } from './functions.ts'
+import { flowOf } from './handler-flow.ts'
 import { lookup, type Module } from './module.ts'
 import type { Modules } from './modules.ts'
 import { textsIn } from './primitives.ts'
 
-/** What is known of the function that a schedule runs. */
-/** @param isDirect Whether the functions are the handler itself, rather than parts of a wrapper around it. */
+/**
+ * What is known of the function that a schedule runs.
+ * @param isDirect Whether the functions are the handler itself, rather than parts of a wrapper around it.
+ */
 export function describeHandler(
   modules: Modules,
   refs: readonly FunctionRef[],
@@ -15,7 +18,8 @@ export function describeHandler(
   isDirect: boolean,
 ): Handler {
   const dropped = isDirect ? (refs.flatMap((ref) => droppedFunction(ref) ?? [])[0] ?? null) : null
-  return { isAsync: isAsync(modules, refs), effect: effectOf(modules, refs), dropped, text }
+  const about = { isAsync: isAsync(modules, refs), effect: effectOf(modules, refs), dropped, text }
+  return isDirect ? { ...about, flow: flowOf(modules, refs) } : about
 }
 
 /** Whether the work goes on after the function has returned. `null`: not known. */
@@ -106,6 +110,7 @@ function effectOfCall(modules: Modules, module: Module, call: Node, depth: numbe
   if (SET_BASED.test(path.at(-1)!)) return isAbsolute(call) ? 'set-based' : 'unknown'
   if (textsIn(call).some((text) => SET_SQL.test(text) && !/[-+]\s*\d/.test(text))) return 'set-based'
   if (path.some((name) => LOG.test(name))) return 'logs'
+  if (isLocalCommand(path, call)) return 'process-local'
   const callees = functionsOf(modules, module, call.callee!)
   if (callees.length > 0) {
     if (depth === 0) return 'unknown'
@@ -114,6 +119,14 @@ function effectOfCall(modules: Modules, module: Module, call: Node, depth: numbe
   }
   if (isMemory(modules, module, call) || isLocalCall(module, path)) return 'process-local'
   return isHarmless(call) ? 'logs' : 'unknown'
+}
+
+const LOCAL_COMMAND = /^\s*(?:du|df|free|uptime|ps|ls|stat|lsof|rm|find|sync)\s/
+
+/** `exec('du -s …')`: a command that looks at this machine or cleans it up. */
+function isLocalCommand(path: readonly string[], call: Node): boolean {
+  if (!wordsOf(path.at(-1)!).some((word) => word === 'exec' || word === 'execa' || word === 'spawn')) return false
+  return textsIn(call).some((text) => LOCAL_COMMAND.test(text))
 }
 
 /** The disk, memory and processor of this machine, and the counters of this process. */

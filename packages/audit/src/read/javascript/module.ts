@@ -185,6 +185,16 @@ function collectImports(
       if (binding !== null && !imports.has(name)) imports.set(name, binding)
     }
   }
+  for (const { left, right } of findAll(program, isPlainAssignment)) {
+    const binding = requireBinding({ init: right!, path: [] })
+    const name = left!.name as string
+    if (binding !== null && !imports.has(name)) imports.set(name, binding)
+  }
+}
+
+/** `cron = require('node-cron')`, for a name that is declared elsewhere, such as before a `try`. */
+function isPlainAssignment({ type, left }: Node): boolean {
+  return type === 'AssignmentExpression' && left?.type === 'Identifier'
 }
 
 function importsOfStatement(statement: Node): { node: Node; name: string; binding: ImportBinding }[] {
@@ -207,7 +217,7 @@ function importedName(specifier: Node): string {
   return nameOf(specifier.imported) ?? 'default'
 }
 
-function requireBinding({ init, path }: Declaration): ImportBinding | null {
+function requireBinding({ init, path }: Pick<Declaration, 'init' | 'path'>): ImportBinding | null {
   if (init === null || path.length > 1) return null
   const node = unwrap(init)
   const from = requiredModule(node)

@@ -202,7 +202,9 @@ function nodeSchedule(node: Node, args: readonly Node[]): Registration | null {
 function croner(node: Node, args: readonly Node[]): Registration | null {
   const rest = args.slice(1)
   const options = rest.map(unwrap).find(({ type }) => type === 'ObjectExpression') ?? null
-  const handler = rest.find((each) => unwrap(each) !== options) ?? scheduledLater(node)
+  const others = rest.filter((each) => unwrap(each) !== options)
+  // The function and the options may stand in either order.
+  const handler = others.find((each) => isFunction(unwrap(each))) ?? others.at(-1) ?? scheduledLater(node)
   // Without a function the object only computes times.
   if (args[0] === undefined || handler === null) return null
   return draft(node, {

@@ -62,6 +62,7 @@ export function schedulesIn(modules: Modules, module: Module, own: OwnGuards, ne
       overlap: overlapOf(modules, module, registration, refs, guard),
       isDynamic: isDynamic(module, registration),
       isUnreached: isUnreached(modules, module, registration.node),
+      isAtImport: isAtImport(modules, module, registration),
     } as const
     const schedules = whensOf(modules, module, registration).map(({ when, place: written }) =>
       written === null ? { ...shared, when } : { ...shared, when, whenPlace: written },
@@ -71,7 +72,7 @@ export function schedulesIn(modules: Modules, module: Module, own: OwnGuards, ne
 }
 
 /** The line of the method name: chains can begin many lines above. */
-function lineOfCall(module: Module, node: Node): number {
+export function lineOfCall(module: Module, node: Node): number {
   const callee = node.callee === undefined ? node : unwrap(node.callee)
   return module.lineOf(node.type === 'CallExpression' && callee.type === 'MemberExpression' ? callee.property! : node)
 }
@@ -247,10 +248,44 @@ function isDynamic(module: Module, { node, when, name }: Registration): boolean 
   })
 }
 
-/** A function that is exported or declared, and called nowhere; methods are called by frameworks. */
+/** The function around a registration is called nowhere, as far as the files say. */
 function isUnreached(modules: Modules, module: Module, node: Node): boolean {
   const around = enclosing(node, (each) => isFunction(each) && nameOfFunction(each) !== null)
-  if (around === null || around.parent?.type === 'MethodDefinition' || around.parent?.type === 'PropertyDefinition')
-    return false
-  return callersOf(modules, module, node).length === 0 && !module.text.includes(`${nameOfFunction(around)})`)
+  if (around === null) return false
+  const name = nameOfFunction(around)!
+  if (around.parent?.type === 'MethodDefinition' || around.parent?.type === 'PropertyDefinition')
+    return !isMentioned(modules, module, around.parent, name)
+  return callersOf(modules, module, node).length === 0 && !module.text.includes(`${name})`)
+}
+
+/** Methods that a framework calls by their names. */
+const HOOK =
+  /^(?:constructor|on[A-Z]\w*|init\w*|start(?:ed)?|run|boot\w*|setup|ready|register|created|execute|handle\w*|main|load|launch|connect|up|serve|listen|configure\w*|before[A-Z]\w*|after[A-Z]\w*)$/
+const MAX_FILES = 300
+
+/** Whether another place that can know a method names it: its own file, or one that imports it at some distance. */
+function isMentioned(modules: Modules, module: Module, method: Node, name: string): boolean {
+  if (HOOK.test(name) || (method.decorators ?? []).length > 0) return true
+  const uses = new RegExp(`[.'"\`[]#?${name}\\b|[{,]\\s*${name}\\s*[},]`)
+  if (uses.test(module.text)) return true
+  const seen = new Set([module.path])
+  for (const path of seen) {
+    if (
+      seen.size > MAX_FILES ||
+      modules.importers(path).some((each) => !seen.has(each) && usesName(modules, each, uses))
+    )
+      return true
+    for (const each of modules.importers(path)) seen.add(each)
+  }
+  return false
+}
+
+function usesName(modules: Modules, path: string, uses: RegExp): boolean {
+  return uses.test(modules.get(path)?.text ?? '')
+}
+
+/** The module body itself registers it, and another module imports that. */
+function isAtImport(modules: Modules, module: Module, { node, runner }: Registration): boolean {
+  if (runner !== 'process' || node.parent?.type === 'Decorator' || enclosing(node, isFunction) !== null) return false
+  return modules.importers(module.path).length > 0
 }

@@ -171,7 +171,10 @@ const SQLITE_TEXT = /^f?["']sqlite(?:\+\w+)?:(?!.*:memory:)/
 function isSqlite(module: PythonModule, value: Value): boolean {
   if (value.kind === 'unknown') return SQLITE_TEXT.test(value.text)
   if (value.kind === 'call') {
-    const url = module.callsById.get(value.node.id)?.positional[0]
+    // `url.replace('sqlite+aiosqlite', 'sqlite')` says what the result is.
+    const isReplaced = value.callee.endsWith('.replace')
+    const url = module.callsById.get(value.node.id)?.positional[isReplaced ? 1 : 0]
+    if (isReplaced) return /^["']sqlite/.test(url?.text ?? '')
     const isEngine = /(?:^|\.)create_engine$/.test(value.callee)
     return isEngine ? isSqlite(module, evaluate(module, url)) : SQLITE_TEXT.test(value.callee)
   }

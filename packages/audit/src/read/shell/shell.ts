@@ -3,6 +3,7 @@ import { isAside } from '../paths.ts'
 import type { Reader } from '../reader.ts'
 import { shellWords } from '../words.ts'
 import { crontabAppends } from './crontab-appends.ts'
+import { crontabOverwrites } from './crontab-overwrites.ts'
 import { type ShellLine, shellLines } from './lines.ts'
 
 const SCRIPT =
@@ -24,7 +25,11 @@ export const shellReader: Reader = {
     const commands = lines.filter(
       ({ text: command }) => STARTS.test(command) && !/^(?:echo|printf|log|info)\b/.test(command),
     )
-    return [...commands.flatMap((line) => commandFacts(path, line)), ...crontabAppends(path, lines)]
+    return [
+      ...commands.flatMap((line) => commandFacts(path, line)),
+      ...crontabAppends(path, lines),
+      ...crontabOverwrites(path, lines),
+    ]
   },
 }
 
