@@ -59,7 +59,17 @@ export function plainClaim(change: Change, definitions: Definitions): PlainClaim
     state.ended === latest.ended &&
     state.failedInRow === latest.failedInRow &&
     state.last === latest.last
-  return isSame ? { change, key: known.key, state, run } : null
+  return isSame && isNextRun(state, latest, run) ? { change, key: known.key, state, run } : null
+}
+
+/** Whether the state is the latest one after one more fire, which is what the statement writes. */
+function isNextRun(state: ScheduleState, latest: ScheduleState, { dueAt }: PlainRun): boolean {
+  return (
+    state.tokens === latest.tokens + 1 &&
+    state.fired === latest.fired + 1 &&
+    state.plannedTo === dueAt &&
+    state.wakeAt === state.nextAt
+  )
 }
 
 /** `null`: it takes the general statement. */
@@ -71,7 +81,7 @@ export function plainSettlement(change: Change, definitions: Definitions): Plain
   const run = plainRunOf(latest.open[0]!)
   const [line] = history
   if (run === null || line === undefined || history.length !== 1 || change.creates.length !== 0) return null
-  const isPlainEnd = isSamePlan(state, latest) && isEndOf(run, line) && isNextLine(line, state)
+  const isPlainEnd = isSamePlan(state, latest) && isEndOf(run, line) && isNextLine(line, state, latest)
   return isPlainEnd ? { change, key: known.key, state, line, instance: run.instance } : null
 }
 
@@ -97,8 +107,12 @@ function isEndOf(run: PlainRun, line: HistoryRecord): line is EndOfRun {
   )
 }
 
-function isNextLine({ job, number }: HistoryRecord, { definition, ended }: ScheduleState): boolean {
-  return job === definition.job && number === ended
+function isNextLine(
+  { job, number }: HistoryRecord,
+  { definition, ended }: ScheduleState,
+  latest: ScheduleState,
+): boolean {
+  return job === definition.job && number === ended && ended === latest.ended + 1
 }
 
 /** The schedule that the change was decided on, if columns hold all of it before and after, and only those change. */
@@ -126,11 +140,7 @@ export function claimValues(claims: readonly PlainClaim[]): string[] {
     `{${claims.map(({ key }) => key).join()}}`,
     numbers(({ change }) => change.version),
     numbers(({ change }) => change.notBefore ?? NONE),
-    numbers(({ state }) => toColumn(state.wakeAt)),
     numbers(({ state }) => toColumn(state.nextAt)),
-    numbers(({ state }) => toColumn(state.plannedTo)),
-    numbers(({ state }) => state.tokens),
-    numbers(({ state }) => state.fired),
     numbers(({ run }) => run.dueAt),
     numbers(({ run }) => run.token),
     numbers(({ run }) => run.claimedAt),
@@ -144,7 +154,6 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
     `{${settlements.map(({ key }) => key).join()}}`,
     numbers(({ change }) => change.version),
     numbers(({ change }) => change.notBefore ?? NONE),
-    numbers(({ state }) => state.ended),
     numbers(({ state }) => state.failedInRow),
     numbers(({ state }) => toColumn(state.last.dueAt)),
     numbers(({ state }) => toColumn(state.last.succeededDueAt)),
