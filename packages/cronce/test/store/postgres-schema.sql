@@ -39,10 +39,10 @@ table _clocks (
   trimmed_before bigint not null,
   mark bigint not null,
   planned_to bigint not null,
+  extra bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
   tokens bigint not null,
-  fired bigint not null,
   due_at bigint not null,
   token bigint not null,
   claim bigint not null,
@@ -379,15 +379,15 @@ view steps (
 
 function _add_activity(_namespace text, _lines json); -- 4775f29509ab1b93b0a2a8e8f72e9179
 function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d9218fb9ab7d29de4
-function _apply_1(_namespace text, _header text, _changes text); -- e79c53189f9aa9e55e862e0645f9c1d3
+function _apply_1(_namespace text, _header text, _changes text); -- a41b92da3698f8167cee0f4b6f7e972d
 function _beat_1(_namespace text, _beat text); -- 6c0e53ae9af834e24e53e9aa78605a71
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
-function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _next_at_list text, _due_at_list text, _token_list text, _started_at_list text); -- e9ce361cbc6b3d99cb583ec1335ce294
+function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _next_at_list text, _due_at_list text, _token_list text, _started_at_list text); -- dcda82dcc7f8b533e28d497e31aa2241
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- ce92ffff3f308f42254aaf2022a316e5
+function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- 08e29a57009e78de978caf625d7407e0
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
 function _finish_claims(_ids bigint[], _settled bigint[]); -- ba0258e9f7815666399070d5b54b17c8
@@ -411,5 +411,5 @@ function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
 function _settle_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _failed_in_row_list text, _last_due_list text, _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text, _expires_at_list text, _reason_list text, _tenant_list text, _more_list text); -- 84409269cea664d24add2ab7bc517629
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
-function _states(_keys bigint[]); -- b3299c677c1c20c81235d331014fe6bd
+function _states(_keys bigint[]); -- 6902e5beeda0c7d6a63fee25bca698c3
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8

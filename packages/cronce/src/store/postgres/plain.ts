@@ -53,18 +53,16 @@ export function plainClaim(change: Change, definitions: Definitions): PlainClaim
   if (state === null || known === null || state.open.length !== 1 || known.latest.open.length !== 0) return null
   const run = plainRunOf(state.open[0]!)
   if (run === null || creates.length !== 1 || creates[0]!.nonce !== '' || creates[0]!.dueAt !== run.dueAt) return null
-  const { latest } = known
-  const isSame =
-    change.history.length === 0 &&
-    state.ended === latest.ended &&
-    state.failedInRow === latest.failedInRow &&
-    state.last === latest.last
-  return isSame && isNextRun(state, latest, run) ? { change, key: known.key, state, run } : null
+  const isPlainStart = change.history.length === 0 && isNextRun(state, known.latest, run)
+  return isPlainStart ? { change, key: known.key, state, run } : null
 }
 
 /** Whether the state is the latest one after one more fire, which is what the statement writes. */
 function isNextRun(state: ScheduleState, latest: ScheduleState, { dueAt }: PlainRun): boolean {
   return (
+    state.ended === latest.ended &&
+    state.failedInRow === latest.failedInRow &&
+    state.last === latest.last &&
     state.tokens === latest.tokens + 1 &&
     state.fired === latest.fired + 1 &&
     state.plannedTo === dueAt &&

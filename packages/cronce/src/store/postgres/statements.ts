@@ -84,8 +84,8 @@ create index _schedules_app on {schema}._schedules (namespace, app, name) where 
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
 -- The state of a schedule. A claim writes from wake_at to version, a settlement from runner to last_ok_at: what lies together is
--- short in the log. The mark is the later one of \`mark\` and due_at, and a planned_to of {as_due} stands for due_at, so that a plain
--- claim need not write the time again. A plain schedule has at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise \`more\` is JSON with
+-- short in the log. The mark is the later one of \`mark\` and due_at, a planned_to of {as_due} stands for due_at, and \`extra\` says how many
+-- more tokens than fires there were: a plain claim need not write what follows from the rest. A plain schedule has at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise \`more\` is JSON with
 -- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
@@ -96,10 +96,10 @@ create table {schema}._clocks (
   trimmed_before bigint not null,
   mark bigint not null,
   planned_to bigint not null,
+  extra bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
   tokens bigint not null,
-  fired bigint not null,
   due_at bigint not null,
   token bigint not null,
   claim bigint not null,
@@ -689,7 +689,7 @@ $cronce$;
   'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
   'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'lastDue', array_agg(k.last_due), 'lastOkAt', array_agg(k.last_ok_at),
   'wakeAt', case when not bool_and(k.wake_at = k.next_at) then array_agg(k.wake_at) end,
-  'fired', case when not bool_and(k.fired = k.tokens) then array_agg(k.fired) end,
+  'fired', case when not bool_and(k.extra = 0) then array_agg(k.tokens - k.extra) end,
   'ended', case when not bool_and(k.ended = k.tokens) then array_agg(k.ended) end,
   'lastOkDue', case when not bool_and(k.last_ok_due = k.last_due) then array_agg(k.last_ok_due) end,
   'failedInRow', case when max(k.failed_in_row) > 0 then array_agg(k.failed_in_row) end,
@@ -1016,14 +1016,14 @@ begin
         if _clock.key is null then
           select greatest(_name.version, _name.tokens, (select s.floor from {schema}._namespaces s where s.namespace = _namespace)) into _floor;
           insert into {schema}._clocks
-            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, fired, due_at, token, claim,
+            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, extra, due_at, token, claim,
              started_at, version, runner, failed_in_row, ended, last_due, last_ok_due, last_ok_at, name, zone, more)
           values
             (_name.key, _definition, {schema}._job(_namespace, _change.job), _change.bucket, {format},
              greatest(_change.trimmed_before, _name.trimmed_before), _change.wake_at, _change.next_at, _change.planned_to, _mark,
-             greatest(_change.tokens, _floor), _change.fired, _first.due_at, _first.token::bigint, _first.claim, _first.started_at, _floor + 1,
-             {schema}._runner(_namespace, _first.instance), _change.failed_in_row, greatest(_change.ended, _name.ended), _change.last_due,
-             _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
+             greatest(_change.tokens, _floor), greatest(_change.tokens, _floor) - _change.fired, _first.due_at, _first.token::bigint,
+             _first.claim, _first.started_at, _floor + 1, {schema}._runner(_namespace, _first.instance), _change.failed_in_row,
+             greatest(_change.ended, _name.ended), _change.last_due, _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
           insert into {schema}._schedules (key, namespace, name, job, tenant, app, status)
           values (_name.key, _namespace, _change.id, _change.job, _change.tenant, _change.app, _change.status);
           update {schema}._names n set gone_at = {none} where n.key = _name.key;
@@ -1031,9 +1031,9 @@ begin
           update {schema}._clocks k
              set definition = _definition, format = {format}, trimmed_before = _change.trimmed_before, wake_at = _change.wake_at,
                  job = case when _old.revision = _change.revision then k.job else {schema}._job(_namespace, _change.job) end,
-                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens, fired = _change.fired,
-                 due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim, started_at = _first.started_at,
-                 version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
+                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens,
+                 extra = _change.tokens - _change.fired, due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim,
+                 started_at = _first.started_at, version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
                  ended = _change.ended, last_due = _change.last_due, last_ok_due = _change.last_ok_due, last_ok_at = _change.last_ok_at,
                  zone = _change.zone, more = _change.more
            where k.key = _name.key;
@@ -1139,9 +1139,8 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set planned_to = {as_due}, wake_at = _next_at[n], next_at = _next_at[n], tokens = c.tokens + 1, fired = c.fired + 1,
-             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number,
-             version = c.version + 1
+         set planned_to = {as_due}, wake_at = _next_at[n], next_at = _next_at[n], tokens = c.tokens + 1, due_at = _due_at[n],
+             token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number, version = c.version + 1
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
          and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now

@@ -42,9 +42,8 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set planned_to = {as_due}, wake_at = _next_at[n], next_at = _next_at[n], tokens = c.tokens + 1, fired = c.fired + 1,
-             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number,
-             version = c.version + 1
+         set planned_to = {as_due}, wake_at = _next_at[n], next_at = _next_at[n], tokens = c.tokens + 1, due_at = _due_at[n],
+             token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number, version = c.version + 1
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
          and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now

@@ -210,7 +210,7 @@ json_build_object(
   'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
   'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'lastDue', array_agg(k.last_due), 'lastOkAt', array_agg(k.last_ok_at),
   'wakeAt', case when not bool_and(k.wake_at = k.next_at) then array_agg(k.wake_at) end,
-  'fired', case when not bool_and(k.fired = k.tokens) then array_agg(k.fired) end,
+  'fired', case when not bool_and(k.extra = 0) then array_agg(k.tokens - k.extra) end,
   'ended', case when not bool_and(k.ended = k.tokens) then array_agg(k.ended) end,
   'lastOkDue', case when not bool_and(k.last_ok_due = k.last_due) then array_agg(k.last_ok_due) end,
   'failedInRow', case when max(k.failed_in_row) > 0 then array_agg(k.failed_in_row) end,
