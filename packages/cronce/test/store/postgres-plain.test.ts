@@ -107,9 +107,9 @@ function randomSettlement(state: ScheduleState, fire: OpenFire, roll: Roll): Cha
   return { ...end, state: roll(15) === 0 ? { ...state2, wakeAt: NOON } : state2, history: lines }
 }
 
-/** What a batch of decisions comes to, drawn by the same dice for both stores. */
-async function play(store: Store, roll: Roll): Promise<unknown[]> {
-  const told: unknown[] = []
+/** What each round of decisions comes to, drawn by the same dice for both stores. */
+async function play(store: Store, roll: Roll): Promise<string[]> {
+  const told: string[] = []
   for (let round = 1; round <= ROUNDS; round++) {
     const { schedules } = await store.load(Array.from({ length: SCHEDULES }, (_, index) => `s${index}`))
     const states = schedules.toSorted((one, other) => (one.id < other.id ? -1 : 1))
@@ -121,7 +121,7 @@ async function play(store: Store, roll: Roll): Promise<unknown[]> {
     const stale = ends.slice(0, roll(2)).map((end) => ({ ...end, version: end.version - 1 }))
     const claimed = await store.apply(claims, { claimant: CLAIMANT })
     const ended = await store.apply([...ends, ...stale])
-    told.push(states, claimed.results, ended.results)
+    told.push(JSON.stringify([states, claimed.results, ended.results]))
   }
   return told
 }
@@ -316,7 +316,7 @@ test('what the plain statements write is what the general one would have written
         usesPlain,
       ),
     )
-    const told: unknown[] = []
+    const told: string[][] = []
     for (const store of stores) {
       await join(store, 'i')
       const tenant = seed === 2 ? 'umbrella' : null
@@ -326,7 +326,10 @@ test('what the plain statements write is what the general one would have written
       await store.apply(states.map((state) => creation(state)))
       told.push(await play(store, dice(seed)))
     }
-    assert.deepEqual(told[0], told[1])
+    const [one, other] = told as [string[], string[]]
+    // Only the first round that differs: all that follows from it takes minutes to print.
+    const round = one.findIndex((text, index) => text !== other[index])
+    assert.equal(one[round], other[round])
     assert.deepEqual(await everything(stores[0]!), await everything(stores[1]!))
     const [plain, general] = counts.map((count) => (name: string) => count.get(name) ?? 0)
     assert.ok(plain!('claim') > ROUNDS / 3 && plain!('settle') > ROUNDS / 3, 'the plain statements were used')
