@@ -88,8 +88,8 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-plain-claim-of-another-plan',
     rule: 'P6',
-    breaks: 'A claim that leaves more unplanned than its due time is written as if it did not.',
-    edits: [edit('store/postgres/plain.ts', 'state.plannedTo === dueAt &&', 'state.plannedTo !== null &&')],
+    breaks: 'A claim that plans up to another time than its due time is written as if it did not.',
+    edits: [edit('store/postgres/plain.ts', 'state.plannedTo === run.dueAt ? AS_DUE', 'run.dueAt > 0 ? AS_DUE')],
     caughtBy: tests(PLAIN, SAME),
   },
   {

@@ -382,7 +382,7 @@ function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d
 function _apply_1(_namespace text, _header text, _changes text); -- fd997875f332fc9f676db2485dbe651d
 function _beat_1(_namespace text, _beat text); -- 363160e4472fd5b14c990e3b4d0a79fa
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
-function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _next_at_list text, _due_at_list text, _token_list text, _started_at_list text); -- dcda82dcc7f8b533e28d497e31aa2241
+function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text, _planned_to_list text, _extra_list text, _due_at_list text, _token_list text, _started_at_list text); -- 2f48201f4e5fa3d4e88525f0b3e8a27e
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154

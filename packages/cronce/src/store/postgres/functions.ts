@@ -61,7 +61,7 @@ const CALLS = {
   due: ['_due_1', 6],
   lock: ['_lock_1', 3],
   apply: ['_apply_1', 3],
-  claim: ['_claim_1', 9],
+  claim: ['_claim_1', 12],
   settle: ['_settle_1', 16],
   beat: ['_beat_1', 2],
   bury: ['_bury_1', 4],

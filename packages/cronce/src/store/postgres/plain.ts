@@ -2,6 +2,7 @@ import type { Change } from '../../model/change.ts'
 import type { EndedRun, HistoryRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import {
+  AS_DUE,
   isPlain,
   leadOf,
   moreOfLine,
@@ -53,20 +54,17 @@ export function plainClaim(change: Change, definitions: Definitions): PlainClaim
   if (state === null || known === null || state.open.length !== 1 || known.latest.open.length !== 0) return null
   const run = plainRunOf(state.open[0]!)
   if (run === null || creates.length !== 1 || creates[0]!.nonce !== '' || creates[0]!.dueAt !== run.dueAt) return null
-  const isPlainStart = change.history.length === 0 && isNextRun(state, known.latest, run)
+  const isPlainStart = change.history.length === 0 && isNextRun(state, known.latest)
   return isPlainStart ? { change, key: known.key, state, run } : null
 }
 
-/** Whether the state is the latest one after one more fire, which is what the statement writes. */
-function isNextRun(state: ScheduleState, latest: ScheduleState, { dueAt }: PlainRun): boolean {
+/** Whether the state has one more run, and nothing else that the statement does not write. */
+function isNextRun(state: ScheduleState, latest: ScheduleState): boolean {
   return (
     state.ended === latest.ended &&
     state.failedInRow === latest.failedInRow &&
     state.last === latest.last &&
-    state.tokens === latest.tokens + 1 &&
-    state.fired === latest.fired + 1 &&
-    state.plannedTo === dueAt &&
-    state.wakeAt === state.nextAt
+    state.tokens === latest.tokens + 1
   )
 }
 
@@ -138,7 +136,10 @@ export function claimValues(claims: readonly PlainClaim[]): string[] {
     `{${claims.map(({ key }) => key).join()}}`,
     numbers(({ change }) => change.version),
     numbers(({ change }) => change.notBefore ?? NONE),
+    numbers(({ state }) => toColumn(state.wakeAt)),
     numbers(({ state }) => toColumn(state.nextAt)),
+    numbers(({ state, run }) => (state.plannedTo === run.dueAt ? AS_DUE : toColumn(state.plannedTo))),
+    numbers(({ state }) => state.tokens - state.fired),
     numbers(({ run }) => run.dueAt),
     numbers(({ run }) => run.token),
     numbers(({ run }) => run.claimedAt),

@@ -13,8 +13,8 @@ $cronce$;
 -- and n is the place of a schedule in them: to unnest a dozen arrays would copy each of them into rows first.
 
 create function {schema}._claim_1(
-  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _next_at_list text, _due_at_list text,
-  _token_list text, _started_at_list text
+  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text,
+  _planned_to_list text, _extra_list text, _due_at_list text, _token_list text, _started_at_list text
 ) returns text {hasty}
 as $cronce$
 declare
@@ -25,7 +25,10 @@ declare
   _count integer := cardinality(_key);
   _version bigint[] := {schema}._column(_version_list, _count);
   _not_before bigint[] := {schema}._column(_not_before_list, _count);
+  _wake_at bigint[] := {schema}._column(_wake_at_list, _count);
   _next_at bigint[] := {schema}._column(_next_at_list, _count);
+  _planned_to bigint[] := {schema}._column(_planned_to_list, _count);
+  _extra bigint[] := {schema}._column(_extra_list, _count);
   _due_at bigint[] := {schema}._column(_due_at_list, _count);
   _token bigint[] := {schema}._column(_token_list, _count);
   _started_at bigint[] := {schema}._column(_started_at_list, _count);
@@ -42,8 +45,9 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set planned_to = {as_due}, wake_at = _next_at[n], next_at = _next_at[n], tokens = c.tokens + 1, due_at = _due_at[n],
-             token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number, version = c.version + 1
+         set planned_to = _planned_to[n], extra = _extra[n], wake_at = _wake_at[n], next_at = _next_at[n], tokens = c.tokens + 1,
+             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number,
+             version = c.version + 1
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
          and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now
