@@ -131,7 +131,10 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     rule: 'P3',
     breaks: 'A claim is not listed where recovery looks.',
     edits: [edit('store/postgres/sql/apply.sql', '_at.now, array_agg(w.key)\n', '_at.now, array_agg(-w.key)\n')],
-    caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
+    caughtBy: tests(
+      RACES,
+      'claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat',
+    ),
   },
   {
     name: 'postgres-claim-row-deleted-too-early',
@@ -144,7 +147,10 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
         '',
       ),
     ],
-    caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
+    caughtBy: tests(
+      RACES,
+      'claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat',
+    ),
   },
   {
     name: 'postgres-key-reused',
