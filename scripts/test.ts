@@ -16,6 +16,7 @@ const LONG = [
   'packages/cronce/test/store/etcd-random.test.ts',
   'packages/cronce/test/store/postgres-pgbouncer.test.ts',
   'packages/cronce/test/store/redis-link-cluster.test.ts',
+  'packages/cronce/test/watch/alertmanager.test.ts',
   'packages/cronce/test/watch/processes.test.ts',
   'scripts/servers/nothing-left.test.ts',
 ]

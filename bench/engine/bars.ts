@@ -2,6 +2,7 @@ import { median } from '../shared/statistics.ts'
 import { overheadPercent } from './metrics-plan.ts'
 import type { Results } from './report.ts'
 import { ratios } from './throughput-plan.ts'
+import { callsPerLook, mostRows } from './watch-plan.ts'
 
 export interface Bar {
   readonly what: string
@@ -11,7 +12,7 @@ export interface Bar {
 }
 
 /** Absolute figures depend on the disk and on what else runs; the ratios do not, or less. */
-export function judge({ overheads, throughput, bursts, fleets, scales }: Results): Bar[] {
+export function judge({ watching, overheads, throughput, bursts, fleets, scales }: Results): Bar[] {
   const alone = throughput.filter(({ options }) => options.instances === 1 && options.concurrency !== 20)
   const rate = (store: string) => {
     const found = alone.find(({ options }) => options.store === store)!
@@ -22,6 +23,10 @@ export function judge({ overheads, throughput, bursts, fleets, scales }: Results
   const costs = fleets.map(({ callsPerFire }) => callsPerFire)
   const files = scales.filter(({ store }) => store === 'sqlite')
   return [
+    ...watching.flatMap((one) => [
+      atMost(`watchdog, ${one.store}, 100,000 schedules: store calls a minute`, 1, callsPerLook(one)),
+      atMost(`watchdog, ${one.store}, 100,000 schedules: rows read in a minute`, 1_000, mostRows(one)),
+    ]),
     ...overheads.map((one) => atMost(`metrics, ${one.store}: more CPU per fire, %`, 3, overheadPercent(one))),
     atLeast('memory, one instance: fires/s', 20_000, rate('memory')),
     atLeast('SQLite, one process: fires/s', 4_000, rate('sqlite')),

@@ -9,8 +9,10 @@ import type { Lateness } from './lateness-plan.ts'
 import { costOf, type Overhead, overheadPercent } from './metrics-plan.ts'
 import type { Scale } from './scale-plan.ts'
 import { ratios, type Throughput } from './throughput-plan.ts'
+import { callsPerLook, mostRows, type Watching } from './watch-plan.ts'
 
 export interface Results {
+  readonly watching: readonly Watching[]
   readonly overheads: readonly Overhead[]
   readonly throughput: readonly Throughput[]
   readonly bursts: readonly Burst[]
@@ -22,7 +24,7 @@ export interface Results {
 
 /** The results as Markdown, which is also readable in a terminal. */
 export function report(results: Results, bars: readonly Bar[]): string {
-  const { overheads, throughput, bursts, lateness, fleets, idle, scales } = results
+  const { watching, overheads, throughput, bursts, lateness, fleets, idle, scales } = results
   const { node, sqlite } = process.versions
   const runs = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets]
   const faults = runs.flatMap(({ options, faults }) => faults.map((fault) => `- ${nameOf(options)}: ${fault}`))
@@ -39,6 +41,8 @@ export function report(results: Results, bars: readonly Bar[]): string {
     fleetTable(fleets),
     '### What metrics cost',
     overheadTable(overheads),
+    '### What the watchdog costs while nothing is wrong',
+    watchingTable(watching),
     '### Nothing due',
     idleTable(idle),
     '### Many schedules',
@@ -151,6 +155,20 @@ export function overheadTable(overheads: readonly Overhead[]): string {
       const percent = overheadPercent(one).toFixed(1)
       return [one.store, String(one.without.length), ...figures.map((us) => us.toFixed(1)), percent]
     }),
+  )
+}
+
+export function watchingTable(all: readonly Watching[]): string {
+  return table(
+    ['', 'schedules', 'looks', 'store calls a minute', 'most rows read', 'ms in them, median'],
+    all.map((one) => [
+      one.store === 'sqlite' ? 'SQLite' : 'memory',
+      grouped(one.schedules),
+      grouped(one.looks.length),
+      callsPerLook(one).toFixed(2),
+      grouped(mostRows(one)),
+      median(one.looks.map(({ ms }) => ms)).toFixed(1),
+    ]),
   )
 }
 

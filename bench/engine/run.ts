@@ -1,4 +1,4 @@
-// npm run bench:engine [-- --quick] [-- --markdown FILE] [-- --only-metrics]
+// npm run bench:engine [-- --quick] [-- --markdown FILE] [-- --only-metrics] [-- --only-watch]
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { judge } from './bars.ts'
@@ -6,15 +6,17 @@ import { measureBurst } from './burst-plan.ts'
 import { measureIdle } from './idle-plan.ts'
 import { measureLateness } from './lateness-plan.ts'
 import { measureOverhead, overheadPercent } from './metrics-plan.ts'
-import { overheadTable, report } from './report.ts'
+import { overheadTable, report, watchingTable } from './report.ts'
 import { measureScale } from './scale-plan.ts'
 import { type Candidate, measureThroughput } from './throughput-plan.ts'
+import { callsPerLook, measureWatching, mostRows } from './watch-plan.ts'
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     markdown: { type: 'string' },
     'only-metrics': { type: 'boolean', default: false },
+    'only-watch': { type: 'boolean', default: false },
   },
 })
 const { quick } = values
@@ -24,6 +26,15 @@ const progress = (text: string) =>
 
 const memory = { store: 'memory', concurrency: 1_000 } as const
 const sqlite = { store: 'sqlite', concurrency: 1_000 } as const
+const watching = await inTurn(['memory', 'sqlite'] as const, async (store) => {
+  const measured = await measureWatching(store, 100_000, quick ? 12 : 60)
+  progress(`watchdog, ${store}: ${callsPerLook(measured).toFixed(2)} calls a minute, ${mostRows(measured)} rows`)
+  return measured
+})
+if (values['only-watch']) {
+  process.stdout.write(`${watchingTable(watching)}\n`)
+  process.exit()
+}
 const overheads = await inTurn(['memory', 'sqlite'] as const, async (store) => {
   const measured = await measureOverhead(store, quick ? 8 : 24)
   progress(`metrics, ${store}: ${overheadPercent(measured).toFixed(1)} % more CPU per fire`)
@@ -91,7 +102,7 @@ const scales = await inTurn(
   },
 )
 
-const results = { overheads, throughput, bursts, lateness, fleets, idle, scales }
+const results = { watching, overheads, throughput, bursts, lateness, fleets, idle, scales }
 const text = report(results, judge(results))
 process.stdout.write(text)
 if (values.markdown !== undefined) writeFileSync(values.markdown, text)

@@ -28,6 +28,14 @@ export const programs = {
     names: ['promtool'],
     packages: { apt: 'prometheus', brew: 'prometheus', dnf: 'golang-github-prometheus' },
   },
+  alertmanager: {
+    names: ['prometheus-alertmanager', 'alertmanager'],
+    packages: {
+      apt: 'prometheus-alertmanager',
+      brew: 'alertmanager',
+      dnf: 'golang-github-prometheus-alertmanager',
+    },
+  },
   chromium: {
     names: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
     packages: { apt: 'chromium', brew: '--cask chromium', dnf: 'chromium' },

@@ -39,6 +39,39 @@ function prometheusPlan({ config }: PrometheusOptions, file: string): ServerPlan
   }
 }
 
+/** An Alertmanager that sends each alert to this address as soon as it can. */
+export async function startAlertmanager(webhook: string, locate: Obtain = obtain): Promise<Server> {
+  return startServer(alertmanagerPlan(webhook, await locate('alertmanager')))
+}
+
+function alertmanagerPlan(webhook: string, file: string): ServerPlan {
+  const url = (port: number | undefined) => `http://${LOOPBACK}:${port}`
+  // It tells its configuration: the folder in it says that it is ours.
+  const config = (directory: string) => `
+templates: ['${directory}/*.none']
+route: { receiver: here, group_by: ['...'], group_wait: 100ms, group_interval: 1s, repeat_interval: 1h }
+receivers: [{ name: here, webhook_configs: [{ url: '${webhook}', send_resolved: true }] }]
+`
+  return {
+    name: 'alertmanager',
+    portCount: 1,
+    endSignal: 'SIGKILL', // One process, files only: nothing to hand back to the system.
+    restartSignal: 'SIGTERM',
+    prepare: async ({ directory }) => writeFileSync(join(directory, 'alertmanager.yml'), config(directory)),
+    command: async ([port], directory) => {
+      const flags = {
+        'config.file': join(directory, 'alertmanager.yml'),
+        'storage.path': join(directory, 'data'),
+        'web.listen-address': `${LOOPBACK}:${port}`,
+        'cluster.listen-address': '',
+      }
+      return { file, args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`) }
+    },
+    isReady: async ([port], directory) => ((await answerOf(`${url(port)}/api/v2/status`)) ?? '').includes(directory),
+    url,
+  }
+}
+
 /** The body of a good answer, else `null`. */
 async function answerOf(url: string): Promise<string | null> {
   try {

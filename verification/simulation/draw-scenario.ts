@@ -1,5 +1,6 @@
 import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
+import { drawAlerts } from './draw-alerts.ts'
 import { withApps } from './draw-apps.ts'
 import { drawCalls } from './draw-calls.ts'
 import { withClaimAhead } from './draw-claim-ahead.ts'
@@ -66,6 +67,7 @@ export function drawScenario(seed: number): Scenario {
       ...drawCalls(createDice(seedOf(seed, 'calls')), cast),
     ].sort((one, other) => one.at - other.at),
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
+    alerts: drawAlerts(createDice(seedOf(seed, 'alerts')), setting),
   }
   return withSettleDelay(
     withClaimAhead(withApps(withPlaces(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) }))))),

@@ -1,3 +1,4 @@
+import type { AlertMessage } from '../../packages/cronce/src/alerts.ts'
 import { type Cronce, cronce } from '../../packages/cronce/src/app/cronce.ts'
 import { surround } from '../../packages/cronce/src/app/surroundings.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
@@ -38,6 +39,8 @@ export interface NodeParts {
   readonly open: (who: string) => Promise<Store<Tx>>
   readonly place: Omit<Workplace, 'node' | 'process' | 'scenario'>
   readonly told: (node: string, event: CronceEvent) => void
+  /** The receiver of alerts has taken a message. */
+  readonly received: (message: AlertMessage, node: string) => void
   /** Whether the store takes the process of this instance for gone. */
   readonly isGone: (instance: string) => boolean
 }
@@ -59,7 +62,11 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   }
   const source: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await parts.open(name)) }
   const { clock } = process
-  const settings = { storeDeadlineMs: storeDeadlineOf(scenario), host: name, pid: 1 }
+  const { everyMs: watchMs } = scenario.alerts ?? {}
+  const settings = {
+    ...{ storeDeadlineMs: storeDeadlineOf(scenario), host: name, pid: 1 },
+    ...(watchMs === undefined ? {} : { watchMs }),
+  }
   const surroundings = { ...AROUND, clock, random: dice.roll, newId: idsFrom(name), settings, sync }
   const app = cronce<Tx>({
     ...{
@@ -72,6 +79,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
       labels: plan.labels,
     },
     deployment: release.isImplicit === true ? undefined : release.id,
+    alerts: alertsOf(parts, name, process),
     ...{ lease: scenario.leaseMs, holdDown: scenario.holdDownMs, drain: scenario.drainMs },
     store: surround(source, { ...surroundings, told: (event) => parts.told(name, event) }),
   })
@@ -91,6 +99,25 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
     disturbances,
     isSessionLost: false,
   }
+}
+
+/** One channel, to a receiver that may be down or slow. A process that is gone by then does not hear that it was taken. */
+function alertsOf({ world, scenario, received, place }: NodeParts, name: string, process: Process) {
+  const { alerts } = scenario
+  if (alerts === undefined) return undefined
+  const { gatherMs: gather, takesMs, down } = alerts
+  const send = async (message: AlertMessage): Promise<void> => {
+    if (process.state === 'crashed') return never()
+    await world.after(takesMs)
+    const now = world.now()
+    if (down !== null && now >= down.from && now < down.to) {
+      place.count('alert receiver down')
+      throw new Error('down')
+    }
+    received(message, name)
+    await process.delivered()
+  }
+  return { channels: [send], gather }
 }
 
 /** Who asks for things, over a connection that may fail like any other. Never crashes, and runs nothing. */

@@ -1,18 +1,24 @@
 import type { Ledger, LedgerFire, LedgerRun } from '../../packages/checker/src/history.ts'
 import type { Client } from '../../packages/cronce/src/client/client.ts'
 import type { FireView, InstanceView, RunView, ScheduleView } from '../../packages/cronce/src/client/views.ts'
+import { RESERVED_PREFIX } from '../../packages/cronce/src/model/exclusive-jobs.ts'
 
 /** All that the product says about itself, by its public client. */
 export async function readLedger(client: Client<never>, now: () => number, storeAt: number): Promise<Ledger> {
   const at = now()
   const fires: LedgerFire[] = []
-  for await (const fire of client.fires.all({ order: 'earliest' })) fires.push(fireOf(fire))
+  for await (const fire of client.fires.all({ order: 'earliest' })) if (!isOwn(fire)) fires.push(fireOf(fire))
   const runs: LedgerRun[] = []
-  for await (const run of client.runs.all()) runs.push(runOf(run))
+  for await (const run of client.runs.all()) if (!isOwn(run)) runs.push(runOf(run))
   const schedules = []
   for await (const schedule of client.schedules.all()) schedules.push(scheduleOf(schedule))
   const instances = (await client.instances.list({ ended: 10_000 })).map(instanceOf)
   return { at, until: now(), storeAt, fires, runs: runs.reverse(), schedules, instances }
+}
+
+/** What the library records for itself: alerts, and messages that it sends once. */
+function isOwn({ job }: { readonly job: string }): boolean {
+  return job.startsWith(RESERVED_PREFIX)
 }
 
 function fireOf(fire: FireView): LedgerFire {

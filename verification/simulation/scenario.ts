@@ -32,6 +32,18 @@ export interface Scenario {
   /** How long settlements are gathered. @default 0 */
   readonly settleDelayMs?: number
   readonly feeds?: readonly FeedPlan[]
+  /** The fleet watches itself, and sends alerts. */
+  readonly alerts?: AlertPlan | undefined
+}
+
+export interface AlertPlan {
+  /** Between two looks. */
+  readonly everyMs: number
+  readonly gatherMs: number
+  /** How long the receiver takes for a message. */
+  readonly takesMs: number
+  /** When the receiver takes none. */
+  readonly down: { readonly from: Time; readonly to: Time } | null
 }
 
 /** Somebody who follows what happens, from some moment on, over a connection on which each call has this chance to fail. */

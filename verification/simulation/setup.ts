@@ -6,6 +6,7 @@ import type { Acting } from './act.ts'
 import { countEvent } from './count-events.ts'
 import { transactingIn, type Workplace } from './handle.ts'
 import { judgeActivity } from './invariants/judge-activity.ts'
+import { judgeAlerts } from './invariants/judge-alerts.ts'
 import { judgeApps } from './invariants/judge-apps.ts'
 import { judgeFeeds } from './invariants/judge-feeds.ts'
 import { judgePlaces } from './invariants/judge-places.ts'
@@ -58,6 +59,7 @@ export function createSetup(scenario: Scenario) {
   const seen = witness(place, (name) => releaseOf(name))
   const feedJudge = judgeFeeds(world.now, report)
   const activity = judgeActivity(report, count)
+  const alerts = judgeAlerts({ data: () => source.data.namespaces.get('default')!, report, count })
   const watcher: Watcher = {
     ...seen,
     membersChanged: apps.sampled,
@@ -68,6 +70,7 @@ export function createSetup(scenario: Scenario) {
       places.changed(step)
       noteOwner(owners, step, world.now())
       feedJudge.changed(step)
+      alerts.changed(step)
     },
   }
   const { holdDownMs } = scenario
@@ -79,6 +82,7 @@ export function createSetup(scenario: Scenario) {
     ...{ world, scenario, place },
     open: async (who) => observed.watch(await source.open(OPENING), who),
     told: (_, event) => countEvent(event, count),
+    received: alerts.received,
     isGone(instance) {
       const node = stage.all.find(({ name }) => name === instance.slice(0, instance.lastIndexOf('-')))
       return node !== undefined && (node.process.state === 'crashed' || node.isSessionLost)
@@ -141,6 +145,7 @@ export function createSetup(scenario: Scenario) {
     apps,
     places,
     activity,
+    alerts,
   }
 }
 

@@ -87,6 +87,7 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
     setup.apps.finish(live)
     setup.places.finish(live)
     setup.activity.finish()
+    setup.alerts.finish()
   }
   const entries = setup.entries()
   if (!isOver()) await leave(setup, scenario)

@@ -1,4 +1,5 @@
 import type { RunOfFire, Spec } from '../../packages/checker/src/history.ts'
+import { RESERVED_PREFIX } from '../../packages/cronce/src/model/exclusive-jobs.ts'
 import { policyOf } from '../../packages/cronce/src/model/policy.ts'
 import type { RunRecord } from '../../packages/cronce/src/model/record.ts'
 import type { Instant, ScheduleState } from '../../packages/cronce/src/model/schedule.ts'
@@ -89,7 +90,8 @@ export function witness(
       if (run !== undefined) recorder.effect(seenOf(run), step.who, 'transaction', 'row', true)
     },
     stepped(who, command, answer) {
-      if (command.kind === 'resolve') return
+      // What the library does once for itself is no effect of a handler.
+      if (command.kind === 'resolve' || command.fire.schedule.startsWith(RESERVED_PREFIX)) return
       count(`step ${command.kind} ${answer.kind}`)
       const isDone = command.kind === 'end' && !command.failed
       if (!isDone || (answer.kind !== 'applied' && answer.kind !== 'stale')) return

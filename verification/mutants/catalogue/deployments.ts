@@ -294,7 +294,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'Jobs of other apps are retired, since this one does not declare them.',
     edits: [
-      edit('policy/deploy/retire.ts', ' || source.app !== by.app || ', ' || ', 2),
+      edit('policy/deploy/retire.ts', ' || source.app !== app || ', ' || '),
+      edit('policy/deploy/retire.ts', ' || source.app !== by.app || ', ' || '),
       edit('policy/deploy/retirement.ts', ' || source.app !== app.name || ', ' || '),
       edit('engine/deploy/retire-schedules.ts', '{ app, after, limit: BATCH }', '{ after, limit: BATCH }'),
     ],
@@ -848,8 +849,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/deploy/plan-renames.ts',
-        'isActive ? { renamedTo, beside: own } : { renamedTo, leavesDue }',
-        '{ renamedTo, leavesDue: !isActive && leavesDue }',
+        'for (const { id } of besides) stops.set(id, { renamedTo, beside })',
+        'for (const { id } of besides) stops.set(id, { renamedTo })',
       ),
     ],
     caughtBy: lateRenames('what the new name has run does not run under the old name, when was comes one release late'),
@@ -859,7 +860,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks: 'When was comes one release late, what came due before the new name was there is left to the new name.',
     edits: [
-      edit('policy/deploy/retire.ts', 'dueAt >= createdAt && ', ''),
+      edit('policy/deploy/late-rename.ts', 'dueAt >= createdAt && ', ''),
       edit('policy/deploy/retire.ts', 'planUpToNow(draft, beside.createdAt)', 'true'),
     ],
     caughtBy: lateRenames('what came due before the new name was there is caught up under the old name'),
@@ -868,7 +869,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'late-rename-leaves-no-record',
     rule: 'P5',
     breaks: 'When was comes one release late, what only the old name had due is on no record.',
-    edits: [edit('policy/deploy/retire.ts', ' && series.next(dueAt - 1) === dueAt', '')],
+    edits: [edit('policy/deploy/late-rename.ts', ' || series.next(dueAt - 1) === dueAt', ' || dueAt > 0')],
     caughtBy: lateRenames('what only the old name had due since the new one is there is on record as missed'),
   },
   {
@@ -877,12 +878,52 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     breaks: 'What waits under the old name when was comes one release late runs, although the new name has run it.',
     edits: [
       edit(
-        'policy/deploy/retire.ts',
+        'policy/deploy/late-rename.ts',
         "for (const fire of draft.open.filter(isRepeated)) endFire(draft, fire, ending('retired'))",
         '',
       ),
     ],
     caughtBy: lateRenames('a fire that waits under the old name, and that the new name has run, does not run again'),
+  },
+  {
+    name: 'late-rename-runs-again-after-a-rollback',
+    rule: 'P1',
+    breaks: 'When was comes late, the new name runs again what the old name has run since a rollback.',
+    edits: [
+      edit('policy/deploy/late-rename.ts', 'const plannedTo = Math.max(mark, to)', 'const plannedTo = mark'),
+      edit('policy/deploy/late-rename.ts', 'hasMore = missRetired(draft, to + 1, known)', 'hasMore = to < 0'),
+      edit('policy/deploy/late-rename.ts', 'markOf(state) >= markOf(old) && ', ''),
+    ],
+    caughtBy: lateRenames(
+      'what the old name ran after a rollback does not run again when was comes late, and what no name ran does',
+    ),
+  },
+  {
+    name: 'late-rename-trusts-a-changed-rule',
+    rule: 'P5',
+    breaks: 'When was comes late, due times are on no record if the new name had another rule then, or has a limit.',
+    edits: [edit('policy/deploy/late-rename.ts', 'revision === 1 && definition.limit === null && ', '')],
+    caughtBy: lateRenames(
+      'a due time is on record though the new name has used up its limit, or had another timing, when was comes late',
+    ),
+  },
+  {
+    name: 'lost-new-name-stops-the-job',
+    rule: 'rule 42',
+    breaks: 'A job that loses its new name to another app in the middle of the rename stops.',
+    edits: [edit('engine/deploy/plan-renames.ts', 'if (isDeciding) plan.lost.push(', 'if (false) plan.lost.push(')],
+    caughtBy: taken(
+      'a job that loses its new name to another app in the middle of the rename goes on under the old one, until that is free',
+    ),
+  },
+  {
+    name: 'lost-new-name-keeps-out-the-old-one',
+    rule: 'rule 42',
+    breaks: 'The old name of a job is refused because another app has a job of the name that it was to get.',
+    edits: [edit('engine/deploy/other-names.ts', ' && !isOvertaken(last, next, named)', '')],
+    caughtBy: taken(
+      'a job that was to get a name which another app has by now goes on when a release declares the old name',
+    ),
   },
   {
     name: 'rename-ignored-silently',

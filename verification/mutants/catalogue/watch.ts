@@ -2,6 +2,7 @@ import { edit, type Mutant } from '../mutant.ts'
 
 const RULES = 'packages/cronce/test/watch/rules.test.ts'
 const ALERTS = 'packages/cronce/test/watch/alerts.test.ts'
+const HEARTBEAT = 'packages/cronce/test/watch/heartbeat.test.ts'
 const RULE = 'the watchdog (docs/alerts.md)'
 
 /** Each rule, and a test in which a real cause makes it fire. */
@@ -17,6 +18,7 @@ const FIRING = {
   fleet: 'fires if there are fewer instances than planned, and resolves when they are back',
   clock: 'fires for a clock that is far from the store’s, and resolves when that instance is gone',
   store: 'fires when the store was away, one message for all that it caused, and resolves',
+  duplicate: 'fires if an old server in another namespace writes the heartbeat of the app, and resolves when it stops',
 }
 
 const OFF: readonly Mutant[] = Object.entries(FIRING).map(([rule, name]) => ({
@@ -35,11 +37,12 @@ const OFF: readonly Mutant[] = Object.entries(FIRING).map(([rule, name]) => ({
       `return threshold === false || rule === ('${rule}' as string) ? []`,
     ),
   ],
-  caughtBy: { judge: 'tests', file: RULES, names: [name] },
+  caughtBy: { judge: 'tests', file: rule === 'duplicate' ? HEARTBEAT : RULES, names: [name] },
 }))
 
 function mutant(name: string, breaks: string, file: string, find: string, replace: string, test: string): Mutant {
-  const [tests, title] = test.startsWith('alerts: ') ? [ALERTS, test.slice(8)] : [RULES, test]
+  const [, where, title = test] = /^(alerts|heartbeat): (.*)$/.exec(test) ?? []
+  const tests = where === undefined ? RULES : where === 'alerts' ? ALERTS : HEARTBEAT
   return {
     ...{ name, rule: RULE, breaks, edits: [edit(file, find, replace)] },
     caughtBy: { judge: 'tests', file: tests, names: [title] },
@@ -64,6 +67,67 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     '',
     'does not fire for a first run to come, nor after a pause',
   ),
+  mutant(
+    'watch-heartbeat-unheard',
+    'A heartbeat that does not come is not looked for.',
+    'watch/looks.ts',
+    'return now - this.#heartbeat.at > SILENT_PERIODS',
+    'return now < 0 * SILENT_PERIODS',
+    'heartbeat: is looked for among so many schedules that their pages take an hour',
+  ),
+  mutant(
+    'watch-heartbeat-patient',
+    'A heartbeat that is being written for ever counts as written.',
+    'watch/rules/silent.ts',
+    'if (schedule.job.startsWith(HEARTBEAT_PREFIX)) return',
+    'if (schedule.job === HEARTBEAT_PREFIX) return',
+    'heartbeat: fires if it does not come for two periods, since nothing has room for it, and resolves when it does',
+  ),
+  mutant(
+    'watch-duplicate-by-predecessor',
+    'A namespace that this one follows counts as a second fleet.',
+    'app/heartbeat.ts',
+    '&& one.at > earliestAt',
+    '',
+    'heartbeat: does not fire for a rolling deploy, an app of another name, nor a namespace that this one follows',
+  ),
+  mutant(
+    'watch-duplicate-unheard',
+    'Work that app.detect() found to be executed twice is not reported.',
+    'watch/looks.ts',
+    'if (isDuplicate(item)) return true',
+    'if (isDuplicate(item)) return false',
+    'heartbeat: fires if a second host executes it, stays one alert, and resolves once it is executed once',
+  ),
+  {
+    name: 'watch-news-as-new',
+    rule: RULE,
+    breaks: 'Further subjects of an alert are sent as an alert of their own.',
+    edits: [edit('watch/reconcile.ts', "known.state !== 'firing') return 'firing'", "next.hasNews) return 'firing'")],
+    caughtBy: { judge: 'simulation', names: ['A2'] },
+  },
+  {
+    name: 'watch-ends-left-out',
+    rule: RULE,
+    breaks: 'What went wrong among more ends than one look reads is never seen.',
+    edits: [edit('watch/looks.ts', 'if (!complete) this.#unlisted', 'if (next === null) this.#unlisted')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/watch/reconcile.test.ts',
+      names: ['what went wrong is looked for on record, outcome by outcome'],
+    },
+  },
+  {
+    name: 'watch-by-own-jobs',
+    rule: RULE,
+    breaks: 'What a job sets for the watchdog does not count in processes that do not have the job.',
+    edits: [edit('watch/watcher.ts', 'this.#thresholds.of(job)', 'this.#thresholds.of(job.slice(1))')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/watch/job-watch.test.ts',
+      names: ['counts if another process of the app watches, also for schedules that a client made'],
+    },
+  },
   mutant(
     'watch-slow-by-few-samples',
     'Two runs are enough to call the third one slow.',
@@ -124,8 +188,8 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch-forgets-outbox',
     'A successor does not send what the watcher before it had written down.',
     'watch/watcher.ts',
-    'this.#term = new Term(this.#parts, await this.#readRecord())',
-    'this.#term = new Term(this.#parts, { ...(await this.#readRecord()), outbox: [] })',
+    'const term = new Term(this.#parts, await this.#readRecord())',
+    'const term = new Term(this.#parts, { ...(await this.#readRecord()), outbox: [] })',
     'alerts: the watching instance dies between noticing and sending: its successor sends, once',
   ),
   mutant(

@@ -1,4 +1,5 @@
 import type { RunOfFire } from '../../../packages/checker/src/history.ts'
+import { isRunByCaller } from '../../../packages/cronce/src/model/exclusive-jobs.ts'
 import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf, takeOverMsOf } from '../bounds.ts'
@@ -100,7 +101,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   /** By the owner before the claim: a process does not take a schedule and a fire of it in one step. */
   const checkClaims = ({ before, after, runs, who }: Step): void => {
     for (const { before: earlier, after: run } of runs) {
-      if (earlier !== undefined || run === undefined || run.ending !== null) continue
+      if (earlier !== undefined || run === undefined || run.ending !== null || isRunByCaller(run.job)) continue
       const source = (before ?? after)?.source
       const release = releaseOf(who)
       if (source === undefined || release === undefined) continue
@@ -259,13 +260,6 @@ function whyStopped(
   return null
 }
 
-/** Between the two writes of a rename there are a few calls to the store. */
-const RENAME_MS = 2_000
-
-function isRenamedBefore({ retiredAt, retirements }: ScheduleState, to: string, createdAt: number): boolean {
-  return retiredAt !== null && retirements?.at(-1)?.renamedTo === to && createdAt > retiredAt - RENAME_MS
-}
-
 /** Retired long enough for every app that declares the name to have tried to take it. */
 function isFree({ scenario, storeNow }: AppsJudgeParts, { retiredAt }: ScheduleState): boolean {
   return retiredAt !== null && storeNow() - retiredAt >= takeOverMsOf(scenario)
@@ -287,12 +281,7 @@ function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: r
     const active = own.filter(({ retiredAt }) => retiredAt === null)
     // Refused while another app has the declared name, or runs the job under another of its names.
     const isElsewhere = taken.some(({ id, retiredAt }) => id === name || retiredAt === null)
-    // Another app created the new name between the two writes of the rename: that is refused, and waits for a person.
-    const isLostRace = taken.some(
-      ({ id, createdAt }) => id === name && own.every((old) => isRenamedBefore(old, name, createdAt)),
-    )
-    if (isLostRace) parts.count('lost the new name of a job to another app')
-    else if (active.length === 0 && own.length > 0) {
+    if (active.length === 0 && own.length > 0) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, and is retired under each name`)
     } else if (active.length === 0 && taken.length < names.length && !isElsewhere) {
       report('L7 entitled job', `${names.join(' or ')} is declared by ${app}, which has neither`)

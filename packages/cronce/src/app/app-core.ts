@@ -23,6 +23,8 @@ export interface AppCore<Tx> {
   readonly lazy: LazyStore<Tx>
   /** Opens another namespace of the store. */
   readonly open: (namespace: string) => Promise<Store<Tx>>
+  /** The namespace that the heartbeats of all fleets share: opened with the first heartbeat, closed with the app. */
+  heartbeats: LazyStore<Tx> | null
   /** The declared jobs, by name. */
   readonly jobs: Map<string, DeclaredJob<Tx>>
   readonly middleware: Middleware<Tx>[]

@@ -5,6 +5,7 @@ import { hostLabel, readLabelsText } from '../client/read-placement.ts'
 import { Instance } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
 import { CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
+import type { Json } from '../model/json.ts'
 import type { Labels } from '../model/placement.ts'
 import type { Store } from '../store/store.ts'
 import { loadHandler } from '../target/target.ts'
@@ -59,10 +60,11 @@ function settingsOf<Tx>(
   const { resolved, around, jobs } = core
   const { CRONCE_DEPLOYMENT } = around.environment
   const all = [...jobs.values()]
+  const watch = watchOf(all)
   const givenDeployment = resolved.deployment ?? (CRONCE_DEPLOYMENT || undefined)
   return {
     app: appNameOf(core),
-    deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()]),
+    deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()], watch),
     isExplicit: givenDeployment !== undefined,
     host: labels.host,
     labels,
@@ -83,8 +85,15 @@ function settingsOf<Tx>(
     watchMs: 60_000,
     declared,
     families,
+    watch,
     ...around.settings,
   }
+}
+
+/** The option `watch` of the jobs that have one, as plain data. */
+function watchOf<Tx>(jobs: readonly DeclaredJob<Tx>[]): Readonly<Record<string, Json>> {
+  const watched = jobs.filter(({ watch }) => watch !== undefined)
+  return Object.fromEntries(watched.map(({ name, watch }) => [name, JSON.parse(JSON.stringify(watch)) as Json]))
 }
 
 function dutiesOf(watch: AppCore<never>['resolved']['watch']): readonly string[] {

@@ -1,9 +1,6 @@
 import type { ClientParts } from '../client/parts.ts'
 import type { Meter } from '../engine/parts.ts'
 import type { Json } from '../model/json.ts'
-import { plainJob } from '../model/placement.ts'
-import { readWatch } from '../watch/read-watch.ts'
-import type { Thresholds } from '../watch/rules/thresholds.ts'
 import { StoreWatch } from '../watch/store-watch.ts'
 import type { AppCore } from './app-core.ts'
 import type { AppLifecycle } from './lifecycle.ts'
@@ -48,7 +45,6 @@ export function appWatch<Tx>({ core, lifecycle, keys, client }: WatchParts<Tx>):
       namespace: resolved.namespace,
       alerts: watch.alerts,
       thresholds: watch.thresholds,
-      thresholdsOf: thresholdsBy(core, watch.thresholds),
       store,
       fleet: () => engine.fleet,
       now: () => engine.storeNow(),
@@ -80,17 +76,5 @@ function callMeter(called: (ms: number) => void): Meter {
     succeeded() {},
     storeCalled: (_, ms) => called(ms),
     conflicted() {},
-  }
-}
-
-/** The thresholds of a job, where it has its own. */
-function thresholdsBy<Tx>({ jobs }: AppCore<Tx>, base: Thresholds): (job: string) => Thresholds {
-  const known = new Map<string, Thresholds>()
-  return (name) => {
-    const job = jobs.get(name) ?? jobs.get(plainJob(name))
-    if (job?.watch === undefined) return base
-    const thresholds = known.get(job.name) ?? readWatch(job.watch, 'job', base)
-    known.set(job.name, thresholds)
-    return thresholds
   }
 }

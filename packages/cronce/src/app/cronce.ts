@@ -221,6 +221,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     storeWarnings,
     lazy,
     open,
+    heartbeats: null,
     jobs: new Map(),
     middleware: [],
     checkIns: new Set(),

@@ -3,15 +3,28 @@ import { readDefinition } from '../client/read-definition.ts'
 import type { Execution } from '../model/event.ts'
 import { DETECT_JOB, HEARTBEAT_PREFIX } from '../model/exclusive-jobs.ts'
 import type { Run } from '../run/run.ts'
+import { listFires } from '../store/list-views.ts'
+import type { Store } from '../store/store.ts'
 import type { AppCore } from './app-core.ts'
 import { Detector } from './detect.ts'
 import type { DeclaredJob } from './job.ts'
+import { lazyStore } from './lazy-store.ts'
 import type { Heartbeat } from './options.ts'
 
 /** All fleets on one store write here, whatever their namespace: that is how they find each other. */
 const SHARED = 'cronce:heartbeats'
 
 const MINUTE_MS = 60_000
+/** How far back another fleet is looked for. */
+const PERIODS = 3
+/** Heartbeats that are read for it. */
+const MOST_READ = 50
+
+/** Where all fleets record their heartbeats. */
+interface Shared<Tx> {
+  readonly store: Store<Tx>
+  readonly detector: Detector<Tx>
+}
 
 /** Declares the heartbeat of an app: a fire of the fleet per period, which one of its instances runs. */
 export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url }: Heartbeat): void {
@@ -22,6 +35,7 @@ export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url 
     {},
     'Job',
   )
+  const shared = sharedStore(core)
   const job: DeclaredJob<Tx> = {
     name,
     definition: { ...definition, job: name },
@@ -30,7 +44,7 @@ export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url 
     warnings: [],
     schema: undefined,
     defaults: {},
-    handler: (run) => beat(core, name, everyMs, run),
+    handler: (run) => beat(core, shared, everyMs, run),
     isTarget: false,
     retryIf: () => false,
     watch: undefined,
@@ -39,26 +53,45 @@ export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url 
   core.jobs.set(name, job)
 }
 
+/** Opened with the first heartbeat of this process, and kept: most processes of a fleet never write one. */
+function sharedStore<Tx>(core: AppCore<Tx>): Shared<Tx> {
+  const words = { message: 'This app was stopped.', hint: 'Start it again.' }
+  const lazy = lazyStore<Tx>(() => core.open(SHARED), words)
+  core.heartbeats = lazy
+  return { store: lazy.store, detector: new Detector({ ...core, lazy }, () => null) }
+}
+
 /** Answers which fleet it was, and the other one that writes the same heartbeat, if there is one. */
-async function beat<Tx>(core: AppCore<Tx>, name: string, everyMs: number, run: Run<unknown, Tx>) {
+async function beat<Tx>(core: AppCore<Tx>, shared: Shared<Tx>, everyMs: number, run: Run<unknown, Tx>) {
   const { namespace } = core.resolved
+  const { schedule: name, dueAt } = run.fire
   const mine = { instance: `${namespace}/${run.instance}`, host: hostname(), pid: process.pid }
-  const { name: store, epoch } = core.lazy.store.info
-  const shared = await core.open(SHARED)
-  try {
-    const detector = new Detector({ ...core, lazy: { ...core.lazy, store: shared } }, () => mine.instance)
-    // Two fleets with the same period: one of them always comes within half of it after the other.
-    const windowMs = Math.floor(everyMs / 2)
-    const found = await detector.observe(`${DETECT_JOB}:${name}`, windowMs, false, mine)
-    const other = found === null || namespaceOf(found.first) === namespace ? null : found
-    if (other !== null) {
-      run.log.warn(`The namespace ${namespaceOf(other.first)} of this store has the same heartbeat.`)
-      core.emit({ type: 'execution.duplicated', name, windowMs, isRefused: false, ...other })
-    }
-    return { namespace, store, epoch, other: other === null ? null : namespaceOf(other.first) }
-  } finally {
-    await shared.close()
+  const record = `${DETECT_JOB}:${name}`
+  await shared.detector.observe(record, Math.floor(everyMs / 2), false, mine)
+  const windowMs = PERIODS * everyMs
+  const query = { schedule: record, from: dueAt - windowMs, limit: MOST_READ, after: null }
+  const { items } = await listFires(shared.store, query)
+  const latest = items.map(({ dueAt: at, input }) => ({ ...(input as unknown as Omit<Execution, 'at'>), at }))
+  const other = otherFleet(latest, namespace)
+  if (other !== null) {
+    run.log.warn(`The namespace ${namespaceOf(other)} of this store has the same heartbeat.`)
+    const { instance, host, pid, at } = other
+    const second = { ...mine, at: latest.find((one) => one.instance === mine.instance)?.at ?? dueAt }
+    const first = { instance, host, pid, at }
+    core.emit({ type: 'execution.duplicated', name, windowMs, isRefused: false, first, second })
   }
+  const { name: store, epoch } = core.lazy.store.info
+  return { namespace, store, epoch, other: other === null ? null : namespaceOf(other) }
+}
+
+/**
+ * The latest heartbeat of another namespace that came between two of this one, so that both fleets find each other. One that ended before
+ * this fleet began is no second fleet.
+ */
+function otherFleet(latest: readonly Execution[], namespace: string): Execution | null {
+  const own = latest.filter((one) => namespaceOf(one) === namespace)
+  const earliestAt = own.length < 2 ? Number.POSITIVE_INFINITY : own.at(-1)!.at
+  return latest.find((one) => namespaceOf(one) !== namespace && one.at > earliestAt) ?? null
 }
 
 /** Ids of instances have no slash. */

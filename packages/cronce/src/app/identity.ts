@@ -1,4 +1,5 @@
 import type { Declared } from '../engine/parts.ts'
+import type { Json } from '../model/json.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 
 /**
@@ -13,11 +14,15 @@ export function newId(): string {
 }
 
 /** The default version of the code: two processes that declare the same are the same deployment. */
-export function hashDeclarations(declared: readonly Declared[], jobs: readonly string[]): string {
+export function hashDeclarations(
+  declared: readonly Declared[],
+  jobs: readonly string[],
+  watch: Readonly<Record<string, Json>>,
+): string {
   const sorted = [...declared].sort((a, b) => (a.id < b.id ? -1 : 1))
   return nodeCrypto()
     .createHash('sha256')
-    .update(canonical([sorted, [...jobs].sort()]))
+    .update(canonical([sorted, [...jobs].sort(), ...(Object.keys(watch).length === 0 ? [] : [watch])]))
     .digest('hex')
     .slice(0, 16)
 }

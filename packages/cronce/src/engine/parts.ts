@@ -130,6 +130,8 @@ export interface EngineSettings {
   readonly declared: readonly Declared[]
   /** Names that stand for the schedules of all hosts: see `everyHost`. */
   readonly families: readonly string[]
+  /** The option `watch` of the jobs, by job. */
+  readonly watch: Readonly<Record<string, Json>>
 }
 
 export interface Declared {

@@ -1,3 +1,4 @@
+import type { Json } from './json.ts'
 import type { Instant } from './schedule.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface DeploymentRecord {
   readonly declares: readonly string[]
   /** Of those, the ones that are declared with `was`. */
   readonly renames?: readonly Rename[]
+  /** The option `watch` of its jobs, by job, as given: the watching process need not have them. */
+  readonly watch?: Readonly<Record<string, Json>>
   readonly firstReadyAt: Instant
   /** Since when it has had a live instance, this time. */
   readonly readyAt: Instant

@@ -1,9 +1,11 @@
 import { viewSchedule } from '../client/make-view.ts'
-import { isRunByCaller, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
+import { DETECT_JOB, isRunByCaller, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
+import type { Outcome } from '../model/outcome.ts'
 import type { FireEnd, ListedRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import type { Store } from '../store/store.ts'
+import { isDuplicate, otherWriter } from './rules/duplicate.ts'
 import { LEAST_SAMPLES } from './rules/figures.ts'
 import { type Judgement, judgeSchedule } from './rules/judge.ts'
 import type { Thresholds } from './rules/thresholds.ts'
@@ -16,12 +18,18 @@ const ENDS = 1_000
 const SUSPECTS = 100
 const HISTORY = 50
 const LOOKED_BACK_MS = 15 * 60_000
+/** What a store finds on record without reading what succeeded. */
+const TROUBLE: readonly Outcome[] = ['failed', 'missed', 'abandoned', 'skipped']
+/** Periods without a heartbeat after which its schedule is looked at. */
+const SILENT_PERIODS = 2
 const NO_BUCKETS = '0'.repeat(256)
 
 export interface LookParts {
   readonly store: Pick<Store, 'load' | 'due' | 'listSchedules' | 'listRecords' | 'listEnds' | 'listLatest'>
   readonly now: () => Instant
   readonly instances: () => readonly InstanceRecord[]
+  /** The schedule of the app's heartbeat, if it has one. */
+  readonly heartbeat: string
   /** Whether a schedule is this app's to watch. */
   readonly isOwn: (state: ScheduleState) => boolean
   readonly thresholdsOf: (job: string) => Thresholds
@@ -42,11 +50,19 @@ export class ScheduleLooks {
   /** All schedules fit on one page, so every page shows what is overdue. */
   #isSmall = true
   #passes = 0
-  #hasLookedBack = false
+  /** Outcomes that are looked for on record, and since when: ends that no look at ends has shown. */
+  #unlisted: { readonly since: Instant | null; readonly outcomes: readonly Outcome[] } = {
+    since: null,
+    outcomes: ['missed'],
+  }
+  #endsSince: Instant | null = null
   /** Schedules whose history is needed, with what ended. */
   readonly #suspects = new Map<string, ListedRecord[]>()
   /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
   readonly #explained = new Map<string, Times>()
+
+  /** How often the app has its heartbeat, and when this instance last knew that it came; `null`: not looked at. */
+  #heartbeat: { readonly everyMs: number; readonly at: Instant } | null = null
 
   constructor(parts: LookParts) {
     this.#parts = parts
@@ -64,7 +80,7 @@ export class ScheduleLooks {
   /** What to look at in turn while nothing is wrong: one of them a minute. */
   get rotation(): readonly (() => Promise<void>)[] {
     const all = [() => this.lookAtEnds(), () => this.lookAtPage()]
-    if (!this.#hasLookedBack) all.push(() => this.lookBack())
+    for (const _ of this.#unlisted.outcomes) all.push(() => this.lookBack())
     if (!this.#isSmall) all.push(() => this.lookAtDue())
     return all
   }
@@ -101,27 +117,50 @@ export class ScheduleLooks {
 
   /** What ended since the last time. */
   async lookAtEnds(): Promise<void> {
-    const { items, next, complete } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
+    const { items, next, complete, now } = await this.#parts.store.listEnds({ after: this.#ends, limit: ENDS })
     this.#ends = next
-    // Only `missed` depends on the ends that are left out: the other rules see it in the states, or in later ends.
-    if (!complete) this.#hasLookedBack = false
+    // Of successes that are left out, `slow` and `late` see later ones.
+    if (!complete) this.#unlisted = { since: this.#endsSince, outcomes: TROUBLE }
+    this.#endsSince = now
     const troubled = new Set(this.#parts.troubled())
     for (const item of items) {
+      if (item.schedule === this.#parts.heartbeat) this.#hear(item)
       if (troubled.has(item.schedule) || this.#isTelling(item)) this.suspect(item.schedule, item)
     }
+    if (this.#isHeartbeatWanted(now)) this.suspect(this.#parts.heartbeat)
   }
 
-  /** What was missed before the first look at ends: when a whole fleet comes back, it is recorded before anything watches. */
+  #hear({ ending, endedAt }: ListedRecord): void {
+    if (this.#heartbeat !== null && ending?.outcome === 'succeeded' && endedAt !== null)
+      this.#heartbeat = { ...this.#heartbeat, at: endedAt }
+  }
+
+  /** Whether its schedule has to be read, since the ends do not show that it came. */
+  #isHeartbeatWanted(now: Instant): boolean {
+    const { heartbeat, instances } = this.#parts
+    if (this.#heartbeat === null) return instances().some(({ jobs }) => jobs.includes(heartbeat))
+    return now - this.#heartbeat.at > SILENT_PERIODS * this.#heartbeat.everyMs
+  }
+
+  /**
+   * What was missed before the first look at ends: when a whole fleet comes back, it is recorded before anything watches. And what went
+   * wrong among more ends than one look reads.
+   */
   async lookBack(): Promise<void> {
-    const since = this.#parts.now() - LOOKED_BACK_MS
-    const query = { view: 'fires', outcome: 'missed', from: since, after: null, limit: SUSPECTS } as const
+    const { since: known, outcomes } = this.#unlisted
+    const [outcome, ...others] = outcomes
+    if (outcome === undefined) return
+    const since = known ?? this.#parts.now() - LOOKED_BACK_MS
+    const query = { view: 'fires', outcome, from: since - LOOKED_BACK_MS, after: null, limit: SUSPECTS } as const
     const { items } = await this.#parts.store.listRecords(query)
-    this.#hasLookedBack = true
+    this.#unlisted = { since: known, outcomes: others }
     for (const item of items) if (item.endedAt !== null && item.endedAt >= since) this.suspect(item.schedule, item)
   }
 
   /** Whether an end may be a problem of `slow`, `late`, `missed` or `failing`. */
   #isTelling(item: ListedRecord): boolean {
+    if (isDuplicate(item)) return true
+    if (item.schedule === this.#parts.heartbeat) return otherWriter(item) !== null
     if (item.job.startsWith(RESERVED_PREFIX) || item.ending === null) return false
     if (item.ending.outcome !== 'succeeded' || item.run === null) return true
     const usual = this.#explained.get(item.schedule) ?? NOTHING_EXPLAINED
@@ -134,7 +173,7 @@ export class ScheduleLooks {
   /** Have a schedule looked at closely. */
   suspect(schedule: string, end?: ListedRecord): void {
     const ends = this.#suspects.get(schedule) ?? []
-    if (end !== undefined) ends.push(end)
+    if (end !== undefined && !ends.some((known) => isSameEnd(known, end))) ends.push(end)
     this.#suspects.set(schedule, ends)
   }
 
@@ -167,6 +206,9 @@ export class ScheduleLooks {
       this.#parts.gone(state.id)
       return
     }
+    const { trigger } = state.definition
+    if (state.id === this.#parts.heartbeat && trigger?.kind === 'every')
+      this.#heartbeat = { everyMs: trigger.everyMs, at: now }
     const judgement = this.#judgementOf(state, now, ends, history)
     const isUsual = !judgement.problems.some(({ rule }) => rule === 'slow' || rule === 'late')
     if (isUsual && history.length > LEAST_SAMPLES) this.#explain(state, ends)
@@ -209,7 +251,8 @@ export class ScheduleLooks {
 
   #isWatched(state: ScheduleState): boolean {
     const { job } = state.definition
-    return !job.startsWith(RESERVED_PREFIX) && !isRunByCaller(job) && this.#parts.isOwn(state)
+    const isWork = !job.startsWith(RESERVED_PREFIX) && !isRunByCaller(job)
+    return (isWork || job === DETECT_JOB || state.id === this.#parts.heartbeat) && this.#parts.isOwn(state)
   }
 }
 
@@ -217,6 +260,10 @@ export class ScheduleLooks {
 const MOST_EXPLAINED = 10_000
 /** What is a little longer than what was explained is explained, too. */
 const SLACK = 1.5
+
+function isSameEnd(one: ListedRecord, other: ListedRecord): boolean {
+  return one.dueAt === other.dueAt && one.nonce === other.nonce && one.number === other.number
+}
 
 interface Times {
   readonly durationMs: number

@@ -1,4 +1,5 @@
 import type { AlertSubject, Message, MessageKind, Rule, Severity } from '../model/alert.ts'
+import { HEARTBEAT_PREFIX } from '../model/exclusive-jobs.ts'
 import { counted, shellWord } from '../words.ts'
 import { roughly } from './rules/figures.ts'
 
@@ -49,7 +50,7 @@ const COMMANDS: Readonly<Partial<Record<Rule, string>>> = {
   fleet: 'cronce instances',
   clock: 'cronce instances',
   store: 'cronce doctor',
-  duplicate: 'cronce doctor',
+  duplicate: 'cronce duplicates',
 }
 
 const NAMED = 10
@@ -75,11 +76,16 @@ export function renderMessage(
   const first = subjects[0]?.name ?? ''
   const who = count === 1 ? first : counted(count, 'subject')
   const title = `cronce ${state}: ${rule}, ${who} (app ${app})`
-  const command = COMMANDS[rule] ?? `cronce show ${shellWord(first)}`
+  const command = commandFor(rule, first)
   const text =
     state === 'resolved' ? resolvedText(subjects, count, at - firstAt) : firingText(rule, subjects, count, at)
   const about = { rule, severity, state, firstAt, lastAt, subjects, count } as const
   return { ...common, ...about, alert: `${namespace}/${app}/${rule}/${firstAt}`, title, text, command }
+}
+
+function commandFor(rule: Rule, subject: string): string {
+  if (subject.startsWith(HEARTBEAT_PREFIX)) return `cronce runs ${shellWord(subject)}`
+  return COMMANDS[rule] ?? `cronce show ${shellWord(subject)}`
 }
 
 function firingText(rule: Rule, subjects: readonly AlertSubject[], count: number, at: number): string {

@@ -6,9 +6,10 @@ import type { FleetState } from '../engine/fleet/fleet-state.ts'
 import type { AlertRecord } from '../model/alert.ts'
 import { hash32 } from '../model/bucket.ts'
 import type { CronceEvent } from '../model/event.ts'
-import { alertsSchedule, CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
+import { alertsSchedule, CHANNELS_JOB, HEARTBEAT_PREFIX, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { InstanceRecord } from '../model/instance.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
+import { JobThresholds } from './job-thresholds.ts'
 import { ScheduleLooks } from './looks.ts'
 import { renderMessage } from './message.ts'
 import type { ReadAlerts } from './read-watch.ts'
@@ -26,7 +27,6 @@ export interface WatcherParts {
   readonly namespace: string
   readonly alerts: ReadAlerts
   readonly thresholds: Thresholds
-  readonly thresholdsOf: (job: string) => Thresholds
   readonly store: StoreWatch
   readonly fleet: () => Readonly<FleetState>
   /** The store's clock. */
@@ -98,8 +98,10 @@ export class Watcher {
       return
     }
     if (this.#term === null) {
-      // One call, the only one of this minute: what an earlier watcher has found.
-      this.#term = new Term(this.#parts, await this.#readRecord())
+      // The only calls of this minute: what an earlier watcher has found, and what the jobs set.
+      const term = new Term(this.#parts, await this.#readRecord())
+      await term.readApp()
+      this.#term = term
       return
     }
     await this.#term.look(() => this.#readRecord())
@@ -161,6 +163,9 @@ class Term {
   readonly #parts: WatcherParts
   readonly #seen: Seen
   readonly #looks: ScheduleLooks
+  readonly #thresholds: JobThresholds
+  /** The version of the app's record that the last heartbeat before its reading told; -1: it was not read. */
+  #appVersion = -1
   /** What to look at next. */
   readonly #queue: (() => Promise<void>)[] = []
   #wakeUps: number
@@ -173,6 +178,7 @@ class Term {
     this.#parts = parts
     this.record = record
     this.#seen = new Seen(LOOKS_UNTIL_OVER * parts.everyMs)
+    this.#thresholds = new JobThresholds(parts.thresholds)
     this.#wakeUps = parts.wakeUps()
     this.#known = idsOf(parts)
     for (const { rule, subjects, state } of record.alerts) if (state !== 'resolved') this.#seen.restore(rule, subjects)
@@ -180,8 +186,9 @@ class Term {
       store: parts.client.store,
       now: parts.now,
       instances: () => parts.fleet().peers,
+      heartbeat: HEARTBEAT_PREFIX + parts.app,
       isOwn: (state) => isOwn(state, parts),
-      thresholdsOf: parts.thresholdsOf,
+      thresholdsOf: (job) => this.#thresholds.of(job),
       judged: (judgement, now) => this.#seen.judged(judgement, now),
       gone: (schedule) => this.#seen.gone(schedule),
       troubled: () => this.#seen.schedules(),
@@ -191,6 +198,7 @@ class Term {
   /** One call to the store while nothing is wrong; otherwise all there is to look at. */
   async look(readRecord: () => Promise<AlertRecord>): Promise<void> {
     const { fleet, now, store, app, thresholds, wakeUps } = this.#parts
+    await this.readApp()
     const isWell = this.#seen.isEmpty && this.record.outbox.length === 0 && !this.#looks.hasSuspects
     const lookAtRecord = async (): Promise<void> => {
       this.#wakeUps = wakeUps()
@@ -208,6 +216,15 @@ class Term {
     const { peers, chores } = fleet()
     const facts = { now: now(), app, instances: peers, dead: this.#dead, store: store.facts(chores.prunable) }
     this.#seen.fleetJudged(judgeFleet(facts, thresholds), now())
+  }
+
+  /** What the jobs set for the watchdog, at first and after a deployment. */
+  async readApp(): Promise<void> {
+    const { client, fleet, app } = this.#parts
+    const { appVersion } = fleet().chores
+    if (appVersion === this.#appVersion) return
+    this.#thresholds.adopt((await client.store.loadApp(app)).app)
+    this.#appVersion = appVersion
   }
 
   found(now: Instant): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {

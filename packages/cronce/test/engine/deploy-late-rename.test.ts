@@ -10,6 +10,7 @@ const MINUTE = 60_000
 interface Job extends PolicyOptions {
   readonly cron?: string
   readonly was?: string
+  readonly limit?: number
 }
 
 const job =
@@ -111,6 +112,141 @@ test('a fire that waits under the old name, and that the new name has run, does 
   assert.deepEqual(ran(fleet, 'invoice'), [2, 3, 4, 5])
   const { state, reason } = await fleet.operator.fires.get({ schedule: 'bill', dueAt: NEW_YEAR + 2 * MINUTE })
   assert.deepEqual([state, reason], ['cancelled', 'retired'])
+})
+
+/** In minutes: when a release starts. It stops a quarter of a minute before the next one. */
+interface Release {
+  readonly from: number
+  readonly declare: Declare
+  readonly deployment?: string
+}
+
+/** One release after the other, the last one up to minute `end`. */
+async function release(releases: readonly Release[], end: number): Promise<Fleet> {
+  const fleet = await createFleet()
+  const upTo = (minute: number): Promise<void> => fleet.advance(NEW_YEAR + minute * MINUTE - fleet.now())
+  let last: Member | null = null
+  for (const { from, declare, deployment } of releases) {
+    if (last !== null) {
+      await upTo(from - 0.25)
+      await fleet.world.until(last.app.stop())
+      await upTo(from)
+    }
+    last = await fleet.add(declare, { deployment })
+  }
+  await upTo(end)
+  return fleet
+}
+
+/** `bill`, then `invoice` without `was`, then back to `bill`, then `invoice` with `was`, which comes at minute `lateAt`. */
+const rolledBack = (options: Job, lateAt: number, renamed: Job = options): readonly Release[] => [
+  { from: 0, declare: job('bill', options) },
+  { from: 2.75, declare: job('invoice', renamed) },
+  { from: 5.75, declare: job('bill', options) },
+  { from: lateAt, declare: job('invoice', { ...renamed, was: 'bill' }) },
+]
+
+/** By minute, with the reason, what a name has missed. */
+async function missed(fleet: Fleet, schedule: string): Promise<string[]> {
+  const { items } = await fleet.operator.fires.list({ schedule, outcome: 'missed', order: 'earliest' })
+  return items.flatMap(({ dueAt, range, reason }) => {
+    const count = range === null ? 1 : (range.untilAt - dueAt) / MINUTE + 1
+    return Array.from({ length: count }, (_, index) => `${minuteOf(dueAt) + index} ${reason}`)
+  })
+}
+
+test('what the old name ran after a rollback does not run again when was comes late, and what no name ran does', async () => {
+  for (const misfire of ['latest', 'all'] as const) {
+    const fleet = await release(rolledBack({ misfire }, 8.75), 11.5)
+    assert.deepEqual(ran(fleet, 'bill').slice(-3), [6, 7, 8], misfire)
+    assert.deepEqual(ran(fleet, 'invoice'), [3, 4, 5, 9, 10, 11], misfire)
+    assert.deepEqual(await missed(fleet, 'invoice'), [], misfire)
+    end(fleet)
+  }
+  const gap = await release(
+    [
+      ...rolledBack({ misfire: 'all' }, 20).slice(0, 3),
+      { from: 8.75, declare: job('ping') },
+      ...rolledBack({ misfire: 'all' }, 10.75).slice(3),
+    ],
+    12.5,
+  )
+  assert.deepEqual(ran(gap, 'bill').slice(-3), [6, 7, 8])
+  assert.deepEqual(ran(gap, 'invoice'), [3, 4, 5, 9, 10, 11, 12])
+  end(gap)
+})
+
+test('with ids, what the old name ran after a short rollback does not run again when was comes late', async () => {
+  const [first, second, back, late] = rolledBack({ misfire: 'all' }, 4.75)
+  const fleet = await release(
+    [
+      { ...first!, deployment: 'v1' },
+      { ...second!, deployment: 'v2' },
+      { ...back!, from: 3.75, deployment: 'v1' },
+      { ...late!, deployment: 'v3' },
+    ],
+    7.5,
+  )
+  assert.deepEqual(ran(fleet, 'bill').slice(-1), [4])
+  assert.deepEqual(ran(fleet, 'invoice'), [3, 5, 6, 7])
+  end(fleet)
+})
+
+test('with another timing, what only the new name had due while the old one ran is on record as missed', async () => {
+  const fleet = await release(rolledBack({ cron: '*/2 * * * *', misfire: 'all' }, 8.75, { misfire: 'all' }), 10.5)
+  assert.deepEqual(ran(fleet, 'bill').slice(-2), [6, 8])
+  assert.deepEqual(ran(fleet, 'invoice'), [3, 4, 5, 9, 10])
+  assert.deepEqual(await missed(fleet, 'invoice'), ['7 while-retired'])
+  end(fleet)
+})
+
+test('a fire that waits under the old name, and that the new name has not planned, still runs when was comes late', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(job('bill'), { deployment: undefined })
+  await fleet.advance('90s')
+  await fleet.world.until(first.app.stop())
+  const forgot = await fleet.add(job('invoice'), { deployment: undefined })
+  const back = await replace(fleet, forgot, job('bill'), undefined)
+  // The last fire of the old name is handed back, since its process stops before the handler is called.
+  back.at('run:starting', () => back.clock.sleep(500))
+  await fleet.advance('30100ms')
+  await replace(fleet, back, job('invoice', { was: 'bill' }), undefined)
+  await fleet.advance('2m')
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2])
+  assert.deepEqual(ran(fleet, 'invoice'), [3, 4])
+  fleet.end()
+})
+
+test('a due time is on record though the new name has used up its limit, or had another timing, when was comes late', async () => {
+  const limited = await release(
+    [
+      { from: 0, declare: job('bill') },
+      { from: 2.75, declare: job('invoice', { limit: 2 }) },
+      { from: 8.75, declare: job('invoice', { limit: 2, was: 'bill' }) },
+    ],
+    10.5,
+  )
+  assert.deepEqual(ran(limited, 'invoice'), [3, 4])
+  assert.deepEqual(
+    await missed(limited, 'bill'),
+    [3, 4, 5, 6, 7, 8].map((minute) => `${minute} while-retired`),
+  )
+  end(limited)
+  const moved = await release(
+    [
+      { from: 0, declare: job('bill') },
+      { from: 2.75, declare: job('invoice', { cron: '*/3 * * * *' }) },
+      { from: 6.75, declare: job('invoice') },
+      { from: 8.75, declare: job('invoice', { was: 'bill' }) },
+    ],
+    10.5,
+  )
+  assert.deepEqual(ran(moved, 'invoice'), [3, 6, 7, 8, 9, 10])
+  assert.deepEqual(
+    await missed(moved, 'bill'),
+    [3, 4, 5, 6, 7, 8].map((minute) => `${minute} while-retired`),
+  )
+  end(moved)
 })
 
 /** Without a look at the promises: the two names are two jobs, and the judge takes them for one. */

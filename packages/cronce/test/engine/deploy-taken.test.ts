@@ -584,3 +584,56 @@ test('an old name that comes back repeats nothing that ran under the new one, wh
   assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'shop'])
   fleet.end()
 })
+
+/** The app `shop` renames `bill` to `invoice`; between its two writes the app `crm` gets a job of the new name. */
+async function loseNewName(end: (member: Member) => void): Promise<{ fleet: Fleet; second: Member; crm: Member }> {
+  const fleet = await createFleet()
+  const first = await fleet.add(jobs('bill'), { app: 'shop', deployment: 's1' })
+  await fleet.advance('2m50s')
+  await fleet.world.until(first.app.stop())
+  const second = fleet.make(renamed, { app: 'shop', deployment: 's2' })
+  let isFirst = true
+  second.at('declare:sent', async () => {
+    if (!isFirst) return
+    isFirst = false
+    await second.clock.sleep(20_000)
+    end(second)
+  })
+  void second.app.start()
+  await fleet.advance('5s')
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  const crm = await fleet.add(jobs('invoice', 'mail'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('5m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'crm'])
+  return { fleet, second, crm }
+}
+
+test('a job that loses its new name to another app in the middle of the rename goes on under the old one, until that is free', async () => {
+  const { fleet, second, crm } = await loseNewName(() => {})
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'active')
+  const refused = fleet.events('schedule.refused', second).map(({ code, schedule }) => `${code} ${schedule}`)
+  assert.deepEqual(refused, ['SCHEDULE_NAME_TAKEN invoice'])
+  assert.deepEqual(ran(fleet, 'bill'), minutes(0, 7))
+  await fleet.add(jobs('mail'), { app: 'crm', deployment: 'c2' })
+  await fleet.world.until(crm.app.stop())
+  await fleet.advance('10m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'shop'])
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  const own = fleet.handled.filter(({ member, schedule }) => member !== crm && schedule === 'invoice')
+  const all = [...ran(fleet, 'bill'), ...own.map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE)]
+  assert.deepEqual(all, minutes(0, 17), 'none lost, none twice')
+})
+
+test('a job that was to get a name which another app has by now goes on when a release declares the old name', async () => {
+  // The first one counts again when the second one has been gone for the hold-down.
+  for (const [deployment, latest] of [
+    ['s1', 8],
+    ['s3', 7],
+  ] as const) {
+    const { fleet } = await loseNewName((second) => second.crash())
+    await fleet.add(jobs('bill'), { app: 'shop', deployment })
+    await fleet.advance('3m')
+    assert.equal((await fleet.operator.schedules.get('bill')).state, 'active')
+    assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2, ...minutes(latest, 10)])
+  }
+})

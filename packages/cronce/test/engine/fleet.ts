@@ -31,7 +31,7 @@ export interface Fleet {
   readonly members: readonly Member[]
   /** What the instances told, in order. */
   readonly told: readonly Told[]
-  /** Every call of a handler, in order. */
+  /** Every call of a handler in the namespace `default`, in order. */
   readonly handled: readonly Handled[]
   /** An instance that has joined. */
   add(declare: Declare, options?: MemberOptions): Promise<Member>
@@ -156,7 +156,9 @@ export async function createFleet({
       const happening = wanted !== undefined && wanted.left-- > 0 ? wanted.happen() : undefined
       return happening === undefined ? hold(process) : happening.then(() => hold(process))
     }
-    const own: StoreSource<Tx> = { name: 'memory', open: async () => link.store(await source.open(OPENING)) }
+    const open = async ({ namespace }: { readonly namespace: string }) =>
+      link.store(await source.open({ ...OPENING, namespace }))
+    const own: StoreSource<Tx> = { name: 'memory', open }
     const app = cronce<Tx>({
       logger: false,
       signals: false,
@@ -174,7 +176,9 @@ export async function createFleet({
         void points.set(point, { happen, left: times }),
     })
     if (!isQuiet) app.on('*', (event) => told.push({ at: storeNow(), member, event }))
+    const { namespace = OPENING.namespace } = appOptions
     const record = (run: Run<unknown, Tx>, call: () => unknown): unknown => {
+      if (namespace !== OPENING.namespace) return call()
       const entry = handledBy(member, run, storeNow())
       handled.push(entry)
       return onEnd(call, (how) => Object.assign(entry, { how, endedAt: storeNow() }))

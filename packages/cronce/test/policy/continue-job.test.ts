@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Retirement, ScheduleState } from '../../src/model/schedule.ts'
 import { hasContinued } from '../../src/policy/deploy/continue-job.ts'
+import { passOver } from '../../src/policy/deploy/late-rename.ts'
 import { retire } from '../../src/policy/deploy/retire.ts'
 import { given, HOUR, MINUTE, NOON } from './keeper.ts'
 
@@ -25,10 +26,14 @@ test('an old name leaves to the active one what that has planned or will plan, a
   const left = (beside: Partial<ScheduleState>): string[] => {
     const old = given({ trigger: { kind: 'every', everyMs: 10 * MINUTE, anchor: 0 } }, CODE)
     old.now = NOON + HOUR
-    const other = { ...old.it, id: 'invoice', ...beside }
+    const passed = { ...BY, from: 0, to: 0, renamedTo: old.it.id }
+    const other = { ...old.it, id: 'invoice', ...beside, retirements: [passed, ...(beside.retirements ?? [])] }
     old.take(retire(old.it, { ...BY, app: 'shop', renamedTo: 'invoice', beside: other }, old.context))
     assert.equal(old.it.retiredAt, old.now)
-    return [...old.fires.values()].map(({ dueAt, ending }) => `${(dueAt - NOON) / MINUTE} ${ending?.reason ?? 'waits'}`)
+    return [...old.fires.values()].map(({ dueAt, ending, range }) => {
+      const until = range === null ? '' : ` to ${(range.untilAt - NOON) / MINUTE}`
+      return `${(dueAt - NOON) / MINUTE} ${ending?.reason ?? 'waits'}${until}`
+    })
   }
   assert.deepEqual(left({ createdAt: NOON }), [])
   // Caught up by the misfire policy: no other name had it.
@@ -43,4 +48,23 @@ test('an old name leaves to the active one what that has planned or will plan, a
     left({ createdAt: NOON, definition: halfHourly }),
     [10, 20, 40, 50].map((minute) => `${minute} while-retired`),
   )
+  // Which due times it has had is not certain: the record says missed.
+  const limited = { ...given({}, CODE).it.definition, limit: 1 }
+  for (const other of [{ revision: 2 }, { definition: limited }]) {
+    assert.deepEqual(left({ createdAt: NOON, ...other }), ['10 while-retired to 60'])
+  }
+})
+
+test('an old name is retired beside the active one only when that has passed over what the old one has on record', () => {
+  const old = given({ trigger: { kind: 'every', everyMs: 10 * MINUTE, anchor: 0 } }, CODE)
+  const active = given({ trigger: { kind: 'every', everyMs: 10 * MINUTE, anchor: 0 } }, CODE)
+  const further = { ...old.it, id: 'bill', plannedTo: NOON + 30 * MINUTE, nextAt: NOON + 40 * MINUTE }
+  active.now = NOON + HOUR
+  const stop = () => retire(further, { ...BY, app: 'shop', renamedTo: active.it.id, beside: active.it }, active.context)
+  assert.equal(stop(), null)
+  active.take(passOver(active.it, further, BY, active.context))
+  assert.deepEqual([...active.fires.keys()], [])
+  assert.deepEqual([active.it.plannedTo, active.it.nextAt], [further.plannedTo, further.nextAt])
+  assert.equal(passOver(active.it, further, BY, active.context), null)
+  assert.notEqual(stop(), null)
 })

@@ -59,24 +59,28 @@ describe('problems by the store’s clock', () => {
 })
 
 describe('ends that the store could not list', () => {
-  test('what was missed is looked for on record', async () => {
+  test('what went wrong is looked for on record, outcome by outcome', async () => {
     const asked: string[] = []
     const page = { now: START, items: [], next: 'n' }
+    const failed = { schedule: 'report', dueAt: START - 5_000, nonce: '', number: 7, endedAt: START + 1_000 }
     const store = {
       listEnds: async () => ({ ...page, complete: asked.length !== 1 }),
       listRecords: async ({ outcome }: { readonly outcome: string }) => {
         asked.push(outcome)
-        return page
+        return outcome === 'failed' ? { ...page, items: [failed] } : page
       },
     }
-    const looks = new ScheduleLooks({ store, now: () => START, troubled: () => [] } as never)
+    const parts = { store, now: () => START, troubled: () => [], instances: () => [], heartbeat: '' }
+    const looks = new ScheduleLooks(parts as never)
     await looks.lookAtEnds()
     await looks.lookBack()
+    assert.equal(looks.hasSuspects, false)
     const usual = looks.rotation.length
     await looks.lookAtEnds()
-    assert.equal(looks.rotation.length, usual + 1)
-    await looks.lookBack()
-    assert.deepEqual(asked, ['missed', 'missed'])
+    assert.equal(looks.rotation.length, usual + 4)
+    for (let outcome = 0; outcome < 4; outcome++) await looks.lookBack()
+    assert.deepEqual(asked, ['missed', 'failed', 'missed', 'abandoned', 'skipped'])
+    assert.equal(looks.hasSuspects, true)
     await looks.lookAtEnds()
     assert.equal(looks.rotation.length, usual)
   })

@@ -287,13 +287,17 @@ describe('missed', () => {
     fleet.end()
   })
 
-  test('fires when several due times in a row are skipped for overlap', async () => {
+  test('fires when several due times in a row are skipped for overlap, and resolves when one is run', async () => {
     const fleet = await watchedFleet()
     const declare = { cron: '*/5 * * * *', watch: { slow: false, silent: false } } as const
-    await fleet.watched((app, { clock }) => app.job('report', declare, () => clock.sleep(32 * MINUTE_MS)))
+    let minutes = 32
+    await fleet.watched((app, { clock }) => app.job('report', declare, () => clock.sleep(minutes * MINUTE_MS)))
     await fleet.advance('30m')
     assert.deepEqual(fleet.fired(), ['missed'])
     assert.match(fleet.messages[0]!.text, /the last 3 due times were skipped/)
+    minutes = 1
+    await fleet.advance('20m')
+    assert.deepEqual(fleet.resolved(), ['missed'])
     fleet.end()
   })
 
@@ -399,6 +403,19 @@ describe('fleet', () => {
     fleet.end()
   })
 
+  test('does not fire for processes that are restarted again and again', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched(declare)
+    for (let restart = 0; restart < 5; restart++) {
+      const restarted = await fleet.watched(declare)
+      await fleet.advance('2m')
+      await restarted.app.stop()
+      await fleet.advance('1m')
+    }
+    assert.deepEqual(fleet.titles(), [])
+    fleet.end()
+  })
+
   test('does not fire for a rolling deploy', async () => {
     const fleet = await watchedFleet()
     const watch = { fleet: { minInstances: 2 } }
@@ -450,6 +467,36 @@ describe('store', () => {
     await fleet.advance('5m')
     assert.deepEqual(fleet.fired(), ['store'])
     assert.match(fleet.messages[0]!.text, /- outage: it did not answer for \d+ min/)
+    await fleet.advance('20m')
+    assert.deepEqual(fleet.resolved(), ['store'])
+    fleet.end()
+  })
+
+  test('fires when the store is slow for minutes, and resolves when it is not', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched((app) => app.job('report', '*/5 * * * *', () => {}))
+    await fleet.advance('10m')
+    const end = fleet.outage({ kind: 'slow', requestMs: 1_000, answerMs: 500 })
+    await fleet.advance('10m')
+    assert.deepEqual(fleet.fired(), ['store'])
+    assert.match(fleet.messages[0]!.text, /- latency: a call takes \d s/)
+    end()
+    await fleet.advance('15m')
+    assert.deepEqual(fleet.resolved(), ['store'])
+    assert.equal(fleet.messages.length, 2)
+    fleet.end()
+  })
+
+  test('fires when the store went back in time, and resolves', async () => {
+    const fleet = await watchedFleet({ losesWrites: true })
+    await fleet.watched((app) => app.job('report', '* * * * *', () => {}))
+    await fleet.advance('10m')
+    const back = fleet.keep()
+    await fleet.advance('70s')
+    back()
+    await fleet.advance('5m')
+    assert.deepEqual(fleet.fired(), ['store'])
+    assert.match(fleet.messages[0]!.text, /- rollback: it went back in time/)
     await fleet.advance('20m')
     assert.deepEqual(fleet.resolved(), ['store'])
     fleet.end()

@@ -1,6 +1,6 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context, Refusal } from '../../policy/decision.ts'
-import { isOldName, namesBefore } from '../../policy/deploy/continue-job.ts'
+import { isOldName, isRenamedTo, namesBefore } from '../../policy/deploy/continue-job.ts'
 import { holderOf } from '../../policy/deploy/job-names.ts'
 import { isOf, type Wish } from './declarations.ts'
 import type { DeployState, RenamedJob } from './deploy-state.ts'
@@ -78,7 +78,7 @@ export function findElsewhere(wish: Wish, named: Named): Elsewhere | undefined {
   const last = lastOwnName(wish, named)
   if (last !== undefined) {
     const next = foreign.get(nextName(last) ?? '')
-    const isJob = next !== undefined && wish.otherNames.includes(next.id)
+    const isJob = next !== undefined && wish.otherNames.includes(next.id) && !isOvertaken(last, next, named)
     return isJob ? { state: next, isWanted: true, refusal: refuseLost(wish, next) } : undefined
   }
   const state = foreign.get(wish.was ?? '')
@@ -91,6 +91,15 @@ export function findElsewhere(wish: Wish, named: Named): Elsewhere | undefined {
   // The declared name is wanted itself.
   if (next === wish.id) return undefined
   return { state, isWanted: false, refusal: refuseRenamed(wish, state, next) }
+}
+
+/**
+ * Whether the rename of an old name stopped half-way, and another app or a client has made a schedule of the next name since: that is
+ * another job, and the old name still has this one.
+ */
+export function isOvertaken(old: ScheduleState, next: ScheduleState, { left }: Named): boolean {
+  if (!isRenamedTo(old, next.id) || namesBefore(next).includes(old.id) || left.has(old.id)) return false
+  return next.createdAt > old.retirements!.at(-1)!.from
 }
 
 /** The schedule of this app that has the declared job, or had it last. */

@@ -3,12 +3,13 @@ import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context } from '../../policy/decision.ts'
 import { hasSameTiming, isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
+import { hasPassed } from '../../policy/deploy/late-rename.ts'
 import type { RetireWish } from '../../policy/deploy/retire.ts'
 import { define } from '../../policy/operate/define.ts'
-import { markOf } from '../../policy/plan/series.ts'
+import { canRead, markOf } from '../../policy/plan/series.ts'
 import { isRefusal } from '../../policy/refusals.ts'
-import type { Wish } from './declarations.ts'
-import { findElsewhere, type Named, otherHolder } from './other-names.ts'
+import { isOf, type Wish } from './declarations.ts'
+import { findElsewhere, isOvertaken, lastOwnName, type Named, otherHolder } from './other-names.ts'
 
 /** What has to be written before the declared names can take over from the old ones. */
 export interface RenamePlan {
@@ -16,6 +17,10 @@ export interface RenamePlan {
   readonly stops: Map<string, Pick<RetireWish, 'renamedTo' | 'leavesDue' | 'beside'>>
   /** Holders whose timing differs from the declared one: what they hold is settled first. */
   readonly held: string[]
+  /** Old names that were stopped for a declared name which another app or a client has by now: the job goes on under them. */
+  readonly lost: string[]
+  /** By active schedule that another name of the job is to be retired beside, that name: it has gone further. */
+  readonly passed: Map<string, ScheduleState>
   /** By holder that was not renamed to it, the declared name that takes over from it. */
   readonly adopted: Map<string, string>
 }
@@ -32,29 +37,59 @@ export function planRenames(found: Found): Readonly<RenamePlan> {
   const { record, deployment, named } = found
   // If deployments have ids, the newest one alone decides what is retired.
   const isDeciding = !findDeployment(record, deployment)!.explicit || newestExplicit(record)?.id === deployment
-  const plan: RenamePlan = { stops: new Map(), held: [], adopted: new Map() }
+  const plan: RenamePlan = { stops: new Map(), held: [], lost: [], passed: new Map(), adopted: new Map() }
   for (const wish of named.several) planRename(wish, isDeciding, found, plan)
   return plan
 }
 
-function planRename(wish: Wish, isDeciding: boolean, found: Found, { stops, held, adopted }: RenamePlan): void {
-  const { states } = found.named
-  const own = states.get(wish.id) ?? null
+function planRename(wish: Wish, isDeciding: boolean, found: Found, plan: RenamePlan): void {
+  const own = found.named.states.get(wish.id) ?? null
   const isActive = own !== null && own.retiredAt === null
-  if (isBlocked(wish, own, found)) return
-  const [first, ...others] = isDeciding ? namesToStop(wish, isActive, found) : []
-  if (first !== undefined) {
-    if (isAhead(own, first, found.context)) return
-    const renamedTo = wish.id
-    const leavesDue = hasSameTiming(first.definition, wish.definition)
-    stops.set(first.id, isActive ? { renamedTo, beside: own } : { renamedTo, leavesDue })
-    for (const { id } of others) stops.set(id, { renamedTo, beside: first })
+  if (isBlocked(wish, own, found)) {
+    if (isDeciding) plan.lost.push(...namesToTakeBack(wish, own, found))
+    return
+  }
+  const active = isDeciding ? namesToStop(wish, isActive, found) : []
+  if (active.length > 0) {
+    planStops(wish, own, active, found.context, plan)
     return
   }
   const holder = isActive ? undefined : otherHolder(wish, own, found.named)
   if (holder === undefined) return
-  if (!hasSameTiming(holder.definition, wish.definition)) held.push(holder.id)
-  if (!isRenamedTo(holder, wish.id)) adopted.set(holder.id, wish.id)
+  if (!hasSameTiming(holder.definition, wish.definition)) plan.held.push(holder.id)
+  if (!isRenamedTo(holder, wish.id)) plan.adopted.set(holder.id, wish.id)
+}
+
+/** `active`: what `namesToStop` found. */
+function planStops(
+  wish: Wish,
+  own: ScheduleState | null,
+  active: readonly ScheduleState[],
+  context: Context,
+  { stops, passed }: RenamePlan,
+): void {
+  const [first, ...others] = active as readonly [ScheduleState, ...ScheduleState[]]
+  if (isAhead(own, first, context)) return
+  const renamedTo = wish.id
+  const [beside, besides] = own !== null && own.retiredAt === null ? [own, active] : [first, others]
+  const further = besides.find((name) => !hasPassed(beside, name))
+  if (further !== undefined) {
+    // Both go on until a runtime that can read the rule passes over what the other one has.
+    if (canRead(beside.definition)) passed.set(beside.id, further)
+    return
+  }
+  for (const { id } of besides) stops.set(id, { renamedTo, beside })
+  if (besides.length > 0) return
+  // Retired last: it holds the job.
+  stops.set(first.id, { renamedTo, leavesDue: hasSameTiming(first.definition, wish.definition) })
+}
+
+/** The old name of a job that lost its new name in the middle of the rename: no name has continued the job. */
+function namesToTakeBack(wish: Wish, own: ScheduleState | null, { record, deployment, named }: Found): string[] {
+  if (own === null || isOf(own, named.app)) return []
+  const last = lastOwnName(wish, named)
+  if (last === undefined || !isOvertaken(last, own, named)) return []
+  return [wish.id, last.id].some((name) => outrankedBy(record, deployment, name) !== null) ? [] : [last.id]
 }
 
 /** Whether the declared name will be refused, or another app has the job: if the old name were stopped, no name would have the job. */

@@ -53,12 +53,14 @@ export class ProcessRegistrar {
   }
 
   #describe() {
-    const { deployment, isExplicit, holdDownMs } = this.#core.settings
+    const { deployment, isExplicit, holdDownMs, watch } = this.#core.settings
     return {
       id: deployment,
       explicit: isExplicit,
       declares: this.#declares,
       renames: this.#renames,
+      // Once: two processes of one deployment that differ would take turns for ever.
+      watch: this.#registeredAs === this.#core.fleet.instance ? undefined : watch,
       isSteady: this.#watch.livedMs() >= holdDownMs,
       isReturning: this.#isFirst(),
     }

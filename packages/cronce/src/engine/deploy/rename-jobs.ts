@@ -1,7 +1,8 @@
 import type { AppRecord } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { announceRetirements, findDeployment } from '../../policy/deploy/deployment.ts'
-import { adopt, retire, settleHeld } from '../../policy/deploy/retire.ts'
+import { passOver } from '../../policy/deploy/late-rename.ts'
+import { adopt, retire, settleHeld, takeBack } from '../../policy/deploy/retire.ts'
 import type { Decide } from '../change-schedules.ts'
 import type { Core } from '../core.ts'
 import { isOf, type Wish } from './declarations.ts'
@@ -30,7 +31,9 @@ export class Renamer {
     const { number } = findDeployment(record, deployment)!
     const named = await this.load(wishes)
     if (named.context === null) return 'done'
-    const { stops, held, adopted } = planRenames({ record, deployment, named, context: named.context })
+    const plan = planRenames({ record, deployment, named, context: named.context })
+    const { stops, held, adopted } = plan
+    if (plan.lost.length > 0) return await this.#takeBack(plan.lost, record)
     if (held.length > 0) {
       const decide: Decide = (_, state, at) => (state === null ? null : settleHeld(state, at))
       const settled = await this.#writes.change('rename', held, decide, record)
@@ -38,6 +41,7 @@ export class Renamer {
     }
     const done = await adoptNames(this.#writes, adopted, record)
     if (done !== 'done') return done
+    if (plan.passed.size > 0) return await this.#passOver(plan.passed, record)
     if (stops.size === 0) return 'done'
     const announced = announceRetirements(record, [...stops.keys()])
     if (!(await this.#writes.save(announced))) return 'outdated'
@@ -45,6 +49,30 @@ export class Renamer {
       state === null ? null : retire(state, { app, cause: 'renamed', deployment, number, ...stops.get(was)! }, at)
     await this.#writes.change('rename', [...stops.keys()], decide, announced)
     // The record has another version now.
+    return 'outdated'
+  }
+
+  /** `lost`: old names that are active again. */
+  async #takeBack(lost: readonly string[], record: AppRecord): Promise<Progress> {
+    // A process that takes over the new name meanwhile has read the old one as retired: its write is refused.
+    const next = {
+      ...record,
+      version: record.version + 1,
+      retired: record.retired.filter((name) => !lost.includes(name)),
+    }
+    if (!(await this.#writes.save(next))) return 'outdated'
+    const decide: Decide = (_, state, at) => (state === null || !isOf(state, next.name) ? null : takeBack(state, at))
+    await this.#writes.change('rename', lost, decide, next)
+    return 'outdated'
+  }
+
+  /** `passed`: by active schedule, another name of its job that has gone further. Then that can be retired, unless it has gone on since. */
+  async #passOver(passed: ReadonlyMap<string, ScheduleState>, record: AppRecord): Promise<Progress> {
+    const { deployment } = this.#core.settings
+    const { number } = findDeployment(record, deployment)!
+    const decide: Decide = (id, state, at) =>
+      state === null ? null : passOver(state, passed.get(id)!, { deployment, number }, at)
+    await this.#writes.change('rename', [...passed.keys()], decide, record)
     return 'outdated'
   }
 

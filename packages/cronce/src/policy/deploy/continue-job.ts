@@ -33,7 +33,7 @@ export function stretchBefore(
 }
 
 /** The other names that a schedule has had, as far as it knows them. */
-export function namesBefore({ id, retirements = [] }: ScheduleState): readonly string[] {
+export function namesBefore({ id, retirements = [] }: Pick<ScheduleState, 'id' | 'retirements'>): readonly string[] {
   return [...new Set(retirements.flatMap(({ renamedTo }) => renamedTo ?? []))].filter((name) => name !== id)
 }
 

@@ -1,6 +1,7 @@
 import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
-import { everyHostOf } from '../../model/placement.ts'
+import type { Json } from '../../model/json.ts'
+import { everyHost, everyHostOf } from '../../model/placement.ts'
 import type { Instant } from '../../model/schedule.ts'
 import { namesOfJobs } from './job-names.ts'
 
@@ -20,6 +21,8 @@ export interface DeclaringProcess {
   readonly explicit: boolean
   readonly declares: readonly string[]
   readonly renames?: readonly Rename[]
+  /** The option `watch` of its jobs; absent: registered before. */
+  readonly watch?: Readonly<Record<string, Json>> | undefined
   /** It has been live for a whole hold-down, by its own monotonic clock: this ends probation. */
   readonly isSteady: boolean
   /** It registers for the first time, and no other instance of its deployment is live: the id comes back, though no peer saw it gone. */
@@ -205,6 +208,7 @@ function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Insta
   const { id, explicit, declares, renames } = declaring
   return {
     ...{ id, explicit, number: highestNumber(app) + 1, declares: [...declares].sort(), ...withRenames([], renames) },
+    ...withWatch(undefined, declaring),
     ...{ firstReadyAt: now, readyAt: now, goneAt: null, onProbation: false, lost: false, cleared: false },
   }
 }
@@ -213,26 +217,59 @@ function firstAppearance(app: AppRecord, declaring: DeclaringProcess, now: Insta
 function returned(
   app: AppRecord,
   known: DeploymentRecord,
-  { declares, renames, isSteady, explicit, isReturning = false }: DeclaringProcess,
+  declaring: DeclaringProcess,
   now: Instant,
   live: ReadonlySet<string>,
 ): DeploymentRecord {
-  const all = [...new Set([...known.declares, ...declares])].sort()
+  const { isSteady, explicit, isReturning = false } = declaring
   const isBack = known.goneAt !== null
   const onProbation = known.onProbation && !isSteady
   const isRestarted = isChangeable(app, known, { explicit, isReturning })
-  const renamed = withRenames(known.renames, renames)
-  const isKnown = all.length === known.declares.length && renamed.renames?.length === known.renames?.length
+  const { watch: _, ...others } = known
+  const declared = declaredWith(known, declaring)
   const isSame = !isBack && onProbation === known.onProbation && explicit === known.explicit
-  if (isSame && isKnown && !isRestarted) return known
+  if (isSame && isDeclared(known, declared) && !isRestarted) return known
   const isRenumbered = !known.onProbation && (isRestarted || isRollback(app, known, live))
   return {
-    ...known,
-    ...{ explicit, declares: all, ...renamed, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
+    ...others,
+    ...{ explicit, ...declared, onProbation, goneAt: null, readyAt: isBack ? now : known.readyAt },
     number: isRenumbered ? highestNumber(app) + 1 : known.number,
     lost: known.lost && onProbation,
     cleared: false,
   }
+}
+
+type Declarations = Pick<DeploymentRecord, 'declares' | 'renames' | 'watch'>
+
+/** What the deployment declares, this process included. */
+function declaredWith(known: DeploymentRecord, declaring: DeclaringProcess): Declarations {
+  return {
+    declares: [...new Set([...known.declares, ...declaring.declares])].sort(),
+    ...withRenames(known.renames, declaring.renames),
+    ...withWatch(known.watch, declaring),
+  }
+}
+
+/** Names are only ever added. */
+function isDeclared(known: DeploymentRecord, { declares, renames, watch }: Declarations): boolean {
+  return (
+    declares.length === known.declares.length &&
+    renames?.length === known.renames?.length &&
+    JSON.stringify(watch) === JSON.stringify(known.watch)
+  )
+}
+
+/** What a process says about its own jobs replaces what is on record about them. */
+function withWatch(
+  known: DeploymentRecord['watch'],
+  { watch, declares }: DeclaringProcess,
+): Pick<DeploymentRecord, 'watch'> {
+  if (watch === undefined) return known === undefined ? {} : { watch: known }
+  const others = Object.entries(known ?? {}).filter(
+    ([job]) => !declares.includes(job) && !declares.includes(everyHost(job)),
+  )
+  const all = [...others, ...Object.entries(watch)].sort(([one], [other]) => (one < other ? -1 : 1))
+  return all.length === 0 ? {} : { watch: Object.fromEntries(all) }
 }
 
 /** Without an id the same declarations have the same number. With one, they may have changed since the deployment was gone. */

@@ -1,40 +1,33 @@
 import { ending } from '../../model/outcome.ts'
-import {
-  type Instant,
-  MAX_RETIREMENTS,
-  type OpenFire,
-  type Retirement,
-  type ScheduleState,
-} from '../../model/schedule.ts'
+import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from '../draft.ts'
 import { endFire } from '../fires.ts'
+import { comeBack } from '../operate/define.ts'
 import { missRetired, planPaused } from '../plan/plan.ts'
-import { canRead, markOf, seriesOf } from '../plan/series.ts'
+import { canRead, markOf } from '../plan/series.ts'
 import { planUpToNow, settleUpToNow } from '../plan/up-to-now.ts'
 import { frozenUntil } from '../plan/wake.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
 import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
+import { type Beside, hasPassed, leaveTo } from './late-rename.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
   readonly app: string
   /** A schedule of another name plans what is due, and what a pause has held back. */
   readonly leavesDue?: boolean
   /** The active schedule that the job has had under another name for a while: what came due since then is its own. */
-  readonly beside?: Beside
+  readonly beside?: Beside & Pick<ScheduleState, 'plannedTo' | 'nextAt' | 'updatedAt'>
 }
-
-type Beside = Pick<ScheduleState, 'id' | 'definition' | 'createdAt' | 'retirements'>
 
 /**
  * Stop a schedule whose job left the code: nothing more is planned, open runs continue, waiting fires are frozen, so that a
- * mistake can be undone; with `renamedTo`, waiting fires still run. `null`: it belongs to another app or a client, or is retired
- * already.
+ * mistake can be undone; with `renamedTo`, waiting fires still run. `null`: it belongs to another app or a client, is retired already, or
+ * has gone further than the schedule `beside` it, which passes over that first.
  */
 export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
-  const { source } = state
-  if (source.kind !== 'code' || source.app !== by.app || state.retiredAt !== null) return null
+  if (!isRetirable(state, by)) return null
   const draft = begin(state, context)
   const isReadable = [state, by.beside].every((one) => one === undefined || canRead(one.definition))
   // What a pause has held back runs under no name.
@@ -43,8 +36,7 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   if (by.leavesDue !== true && !settleOwn(draft, beside)) return finish(draft)
   const { cause, deployment, number, renamedTo } = by
   // Instants that are left to another name no longer belong to this one.
-  const isLeft = by.leavesDue === true || beside !== undefined
-  const from = isLeft ? Math.min(context.now, markOf(draft.state)) : context.now
+  const from = renamedTo === undefined ? context.now : Math.min(context.now, markOf(draft.state))
   if (beside !== undefined) leaveTo(draft, beside)
   const stretch: Retirement = { from, to: null, cause, deployment, number }
   const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
@@ -56,20 +48,14 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   return finish(draft)
 }
 
-function settleOwn(draft: Draft, beside: Beside | undefined): boolean {
-  return beside === undefined ? settleUpToNow(draft, 'skip') : planUpToNow(draft, beside.createdAt)
+function isRetirable(state: ScheduleState, { app, beside }: RetireWish): boolean {
+  const { source, retiredAt } = state
+  if (source.kind !== 'code' || source.app !== app || retiredAt !== null) return false
+  return beside === undefined || hasPassed(beside, state)
 }
 
-/** What `beside` has planned, or will plan, runs there only; what it does not have is missed. */
-function leaveTo(draft: Draft, { id, definition, createdAt, retirements = [] }: Beside): void {
-  const series = seriesOf(id, definition)
-  const wasRetired = (at: Instant): boolean => retirements.some(({ from, to }) => at >= from && to !== null && at <= to)
-  const isThere = (dueAt: Instant): boolean =>
-    dueAt >= createdAt && !wasRetired(dueAt) && series.next(dueAt - 1) === dueAt
-  const elsewhere = { find: (dueAt: Instant): true | undefined => isThere(dueAt) || undefined }
-  for (let steps = 0; steps < MAX_STEPS && missRetired(draft, null, elsewhere); steps++);
-  const isRepeated = (fire: OpenFire): boolean => fire.kind === 'scheduled' && !isRunning(fire) && isThere(fire.dueAt)
-  for (const fire of draft.open.filter(isRepeated)) endFire(draft, fire, ending('retired'))
+function settleOwn(draft: Draft, beside: Beside | undefined): boolean {
+  return beside === undefined ? settleUpToNow(draft, 'skip') : planUpToNow(draft, beside.createdAt)
 }
 
 /**
@@ -112,5 +98,13 @@ export function adopt(state: ScheduleState, renamedTo: string, context: Context)
   if (state.retiredAt === null || last === undefined || isRenamedTo(state, renamedTo)) return null
   const draft = begin(state, context)
   set(draft, { retirements: [...state.retirements!.slice(0, -1), { ...last, renamedTo }] })
+  return finish(draft)
+}
+
+/** The name that a schedule was to get is lost: its job goes on under the old one, and the misfire policy decides about what came due since. */
+export function takeBack(state: ScheduleState, context: Context): Decision | null {
+  if (!isOldName(state)) return null
+  const draft = begin({ ...state, retirements: withoutRename(state.retirements, { cause: 'absent' }) }, context)
+  comeBack(draft, state.retiredAt!, undefined)
   return finish(draft)
 }

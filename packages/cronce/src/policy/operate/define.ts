@@ -271,7 +271,8 @@ function isRenamed({ retiredAt, retirements }: ScheduleState): boolean {
   return retiredAt !== null && retirements?.at(-1)?.cause === 'renamed'
 }
 
-function comeBack(draft: Draft, retiredAt: Instant, holder: ScheduleState | undefined): void {
+/** A retired schedule is active again. `holder`: the other name of its job that it takes over from. */
+export function comeBack(draft: Draft, retiredAt: Instant, holder: ScheduleState | undefined): void {
   const { now } = draft.context
   const ended = (stretch: Retirement): Retirement => {
     if (holder === undefined) return { ...stretch, to: now }

@@ -58,7 +58,7 @@ export function nextUnskipped(state: ScheduleState, series: Series, after: Insta
 }
 
 /** The mark: every instant up to here has been decided. */
-export function markOf(state: ScheduleState): Instant {
+export function markOf(state: Pick<ScheduleState, 'plannedTo' | 'nextAt' | 'updatedAt'>): Instant {
   return state.plannedTo ?? (state.nextAt ?? state.updatedAt + 1) - 1
 }
 

@@ -1,5 +1,7 @@
 import type { Problem, Rule } from '../../model/alert.ts'
+import { DETECT_JOB, HEARTBEAT_PREFIX } from '../../model/exclusive-jobs.ts'
 import { clock } from './clock.ts'
+import { duplicate } from './duplicate.ts'
 import type { FleetFacts, ScheduleFacts, Verdict } from './facts.ts'
 import { failing } from './failing.ts'
 import { fleet } from './fleet.ts'
@@ -13,16 +15,33 @@ import { store } from './store.ts'
 import { stuck } from './stuck.ts'
 import type { ThresholdOf, Thresholds } from './thresholds.ts'
 
-type ScheduleRule = 'no-runner' | 'overdue' | 'stuck' | 'failing' | 'slow' | 'late' | 'missed' | 'silent'
+type ScheduleRule = 'no-runner' | 'overdue' | 'stuck' | 'failing' | 'slow' | 'late' | 'missed' | 'silent' | 'duplicate'
 type FleetRule = 'fleet' | 'clock' | 'store'
 
 const SCHEDULE_RULES: {
   readonly [Name in ScheduleRule]: (facts: ScheduleFacts, threshold: ThresholdOf<Name>) => Verdict
-} = { 'no-runner': noRunner, overdue, stuck, failing, slow, late, missed, silent }
+} = { 'no-runner': noRunner, overdue, stuck, failing, slow, late, missed, silent, duplicate }
 
 const FLEET_RULES: {
   readonly [Name in FleetRule]: (facts: FleetFacts, threshold: ThresholdOf<Name>) => Problem[]
 } = { fleet, clock, store }
+
+const OF_WORK: readonly ScheduleRule[] = [
+  'no-runner',
+  'overdue',
+  'stuck',
+  'failing',
+  'slow',
+  'late',
+  'missed',
+  'silent',
+]
+
+/** The rules that judge the schedules of a job. */
+function rulesFor(job: string): readonly ScheduleRule[] {
+  if (job === DETECT_JOB) return ['duplicate']
+  return job.startsWith(HEARTBEAT_PREFIX) ? ['silent', 'duplicate'] : OF_WORK
+}
 
 /** Each of these explains why there is no success: `silent` would only repeat it. */
 const EXPLAINS_SILENCE: readonly Rule[] = ['no-runner', 'overdue', 'stuck', 'failing']
@@ -42,7 +61,7 @@ export function judgeSchedule(facts: ScheduleFacts, thresholds: Thresholds): Jud
   const problems: Problem[] = []
   const fine: { rule: Rule; subject: string }[] = []
   let isSuspect = false
-  for (const rule of Object.keys(SCHEDULE_RULES) as ScheduleRule[]) {
+  for (const rule of rulesFor(facts.schedule.job)) {
     const isExplained = rule === 'silent' && problems.some((found) => EXPLAINS_SILENCE.includes(found.rule))
     const verdict = isExplained ? 'fine' : verdictOf(rule, facts, thresholds)
     if (verdict === 'fine') fine.push({ rule, subject })

@@ -1,4 +1,5 @@
 import type { ScheduleView } from '../../client/views.ts'
+import { HEARTBEAT_PREFIX } from '../../model/exclusive-jobs.ts'
 import type { FireEnd } from '../../model/record.ts'
 import { trigger } from '../../trigger/from-data.ts'
 import type { ScheduleFacts, Verdict } from './facts.ts'
@@ -6,9 +7,11 @@ import { durationsOf, quantile, roughly } from './figures.ts'
 import type { ThresholdOf } from './thresholds.ts'
 
 /** No success for longer than the schedule's own instants explain, or than `maxAge` allows. */
-export function silent({ now, schedule, history }: ScheduleFacts, threshold: ThresholdOf<'silent'>): Verdict {
+export function silent(facts: ScheduleFacts, threshold: ThresholdOf<'silent'>): Verdict {
+  const { now, schedule, history } = facts
   const { graceMs, maxAgeMs } = threshold
   if (schedule.state !== 'active') return 'fine'
+  if (schedule.job.startsWith(HEARTBEAT_PREFIX)) return withoutHeartbeat(facts)
   const succeededAt = schedule.last.succeededAt ?? schedule.createdAt
   if (maxAgeMs !== null && now - succeededAt > maxAgeMs) {
     return { text: `no success for ${roughly(now - succeededAt)}, allowed are ${roughly(maxAgeMs)}` }
@@ -19,6 +22,15 @@ export function silent({ now, schedule, history }: ScheduleFacts, threshold: Thr
   if (expectedAt === null || now - expectedAt <= graceMs) return 'fine'
   if (history === null) return 'suspect'
   return { text: `a success was expected ${roughly(now - expectedAt)} ago` }
+}
+
+/** No heartbeat for two periods, even if one is being written: that takes moments. */
+function withoutHeartbeat({ now, schedule, history }: ScheduleFacts): Verdict {
+  const everyMs = schedule.trigger?.kind === 'every' ? schedule.trigger.everyMs : 0
+  const expectedAt = expectedSuccess(schedule, history ?? [])
+  if (expectedAt === null || now - expectedAt <= everyMs) return 'fine'
+  if (history === null) return 'suspect'
+  return { text: `no heartbeat for ${roughly(now - expectedAt + everyMs)}, one is due every ${roughly(everyMs)}` }
 }
 
 /** When the fire after the last success should have succeeded, by its instant and the usual duration; `null`: none is to come. */
