@@ -2,8 +2,8 @@ import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
+import type { ServerClock } from '../kv/server-clock.ts'
 import { StoreError } from '../store-error.ts'
-import type { ServerClock } from './clock.ts'
 import { CallLost } from './connection.ts'
 
 /** Below this, four requests a while are enough to keep it. */

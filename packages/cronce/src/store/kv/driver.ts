@@ -74,7 +74,7 @@ export interface Entry {
 
 export interface Found {
   readonly entries: readonly Entry[]
-  /** Of the whole range. */
+  /** Of the whole range. For a read with a limit, more than there are entries if there are more. */
   readonly count: number
 }
 
