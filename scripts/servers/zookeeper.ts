@@ -100,7 +100,7 @@ function zooKeeperPlan(file: string, member?: { readonly id: number; readonly li
         clientPortAddress: LOOPBACK,
         maxClientCnxns: 0,
         minSessionTimeout: 2 * TICK_MS,
-        maxSessionTimeout: 60_000,
+        maxSessionTimeout: 86_400_000,
         ...(member === undefined ? {} : { initLimit: 10, syncLimit: 4 }),
       }
       if (member !== undefined) writeFileSync(`${directory}/myid`, String(member.id))
