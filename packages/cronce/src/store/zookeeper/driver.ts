@@ -3,6 +3,7 @@ import {
   type ClockBounds,
   type Commit,
   type Committed,
+  type Found,
   type Group,
   type KeyRange,
   type KvDriver,
@@ -121,9 +122,19 @@ export class ZooKeeperDriver implements KvDriver {
     const commit = this.#rooted.commit(given)
     const turn = this.#turn.then(() => this.#commit(commit))
     this.#turn = turn.catch(() => {})
-    const { isHeld, revision, written } = await turn
+    const { isHeld, revision, written, guarded } = await turn
     const { reads = [] } = given
-    if (reads.length === 0) return { isHeld, revision, written, found: [] }
+    // Keys that it depends on and does not write are as it has read them.
+    const isWritten = new Set([...commit.puts, ...commit.groups.flatMap((group) => group.puts)].map(({ key }) => key))
+    for (const key of commit.groups.flatMap((group) => group.deletes)) isWritten.add(key)
+    const known = reads.map((read) => {
+      const key = 'get' in read ? this.#rooted.key(read.get) : null
+      return key === null || isWritten.has(key) || !guarded.has(key) ? null : { entry: guarded.get(key) }
+    })
+    if (known.every((one) => one !== null)) {
+      const found = known.map(({ entry }) => (entry === undefined ? NONE : { entries: [entry], count: 1 }))
+      return { isHeld, revision, written, found: found.map((one) => this.#rooted.found(one)) }
+    }
     try {
       return { isHeld, revision, written, found: (await this.read(reads)).found }
     } catch (error) {
@@ -194,16 +205,17 @@ export class ZooKeeperDriver implements KvDriver {
     await this.#parts.session.close(true)
   }
 
-  async #commit(commit: Commit): Promise<Omit<Committed, 'found'>> {
+  async #commit(commit: Commit): Promise<Omit<Committed, 'found'> & Pick<Seen, 'guarded'>> {
     const { layout, target } = this.#parts
     const deadline = performance.now() + target.timeoutMs
     for (let tries = 1; ; tries++) {
       const moment = await this.#take(() => [lookForCommit(layout, commit), this.#log.lookForEnd()], deadline)
       const { revision, results } = moment
       const [seen, logEnd] = results
-      if (!seen.isHeld) return { isHeld: false, revision, written: [] }
+      const { guarded } = seen
+      if (!seen.isHeld) return { isHeld: false, revision, written: [], guarded }
       const written = await this.#write(commit, moment, seen, logEnd)
-      if (written !== null) return { isHeld: true, ...written }
+      if (written !== null) return { isHeld: true, guarded, ...written }
       if (performance.now() >= deadline) throw busy(this.name)
       await sleep(Math.random() * Math.min(2 * tries, MOST_PAUSE_MS))
     }
@@ -348,6 +360,8 @@ export class ZooKeeperDriver implements KvDriver {
     }
   }
 }
+
+const NONE: Found = { entries: [], count: 0 }
 
 /** Version of a watched node that is not there: its first write is number 0. */
 const NEVER = -1

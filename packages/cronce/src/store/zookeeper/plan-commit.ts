@@ -1,7 +1,7 @@
 import type { Commit, Entry, Found, Group, Guard, KeyRange, Put } from '../kv/driver.ts'
 import { foldersOf, type Layout } from './layout.ts'
-import { ANY_VERSION, exists, type Maybe, type Operation, type Stat } from './messages.ts'
-import { encodeValue, findKeys, getEntries, type Look, lookAt, statKeys } from './view.ts'
+import { ANY_VERSION, exists, type Maybe, type Node, type Operation, type Stat } from './messages.ts'
+import { encodeValue, entryOf, findKeys, getNodes, type Look, lookAt, lookTogether, statKeys } from './view.ts'
 
 // A commit is decided here, on what was read as of one moment, and written in one transaction if no other commit came in between. So
 // the server compares one number, and everything else that a commit depends on is known to be as it was read.
@@ -11,6 +11,8 @@ export interface Seen {
   /** Whether each guard holds: those of the commit, and those of each group. */
   readonly isHeld: boolean
   readonly groupsHeld: readonly boolean[]
+  /** Keys that guards name, as they were; `undefined`: absent. */
+  readonly guarded: ReadonlyMap<string, Entry | undefined>
   /** Of the keys that are written or deleted. */
   readonly stats: ReadonlyMap<string, Maybe<Stat>>
   /** Keys that `clears` delete. */
@@ -26,23 +28,35 @@ export function* lookForCommit(layout: Layout, { guards, puts, groups }: Commit)
   const flat = allGuards.flat()
   const guardKeys = [...new Set(flat.flatMap((guard) => ('key' in guard ? [guard.key] : [])))]
   const written = [...puts, ...groups.flatMap((group) => group.puts)].map(({ key }) => key)
-  const keys = [...new Set([...written, ...groups.flatMap(({ deletes }) => deletes), ...guardKeys])]
-  const stats = new Map((yield* statKeys(layout, keys)).map((stat, index) => [keys[index]!, stat]))
-  const present = guardKeys.filter((key) => stats.get(key) != null)
-  const entries = new Map((yield* getEntries(layout, present)).map((entry) => [entry.key, entry]))
-  const ranges = new Map<Guard, Found>()
-  for (const guard of flat) if ('range' in guard) ranges.set(guard, yield* lookAt(layout, rangeRead(guard)))
-  const cleared = new Map<KeyRange, readonly string[]>()
-  for (const range of groups.flatMap(({ clears = [] }) => clears)) {
-    cleared.set(range, yield* findKeys(layout, range, Number.POSITIVE_INFINITY, false))
+  const keys = [...new Set([...written, ...groups.flatMap(({ deletes }) => deletes)])]
+  const ranged = flat.filter((guard) => 'range' in guard)
+  const clears = groups.flatMap((group) => group.clears ?? [])
+  const [nodes, stats, folders, found, cleared] = (yield* lookTogether<unknown>([
+    getNodes(layout, guardKeys),
+    statKeys(layout, keys),
+    lookForFolders(layout, written),
+    lookTogether(ranged.map((guard) => lookAt(layout, rangeRead(guard)))),
+    lookTogether(clears.map((range) => findKeys(layout, range, Number.POSITIVE_INFINITY, false))),
+  ])) as [Maybe<Node>[], Maybe<Stat>[], Set<string>, Found[], string[][]]
+  const entries = new Map<string, Entry>()
+  const ephemeral: { key: string; version: number }[] = []
+  for (const [index, key] of guardKeys.entries()) {
+    const node = nodes[index]!
+    if (node === null) continue
+    entries.set(key, entryOf(key, node))
+    if (node.stat.owner !== 0n) ephemeral.push({ key, version: node.stat.version })
   }
-  const folders = yield* lookForFolders(layout, written)
+  const ranges = new Map(ranged.map((guard, index) => [guard as Guard, found[index]!]))
   const [isHeld, ...groupsHeld] = allGuards.map((some) => some.every((guard) => holds(guard, entries, ranges)))
-  const ephemeral = present.flatMap((key) => {
-    const stat = stats.get(key)!
-    return stat.owner === 0n ? [] : [{ key, version: stat.version }]
-  })
-  return { isHeld: isHeld!, groupsHeld, stats, cleared, folders, ephemeral }
+  return {
+    isHeld: isHeld!,
+    groupsHeld,
+    guarded: new Map(guardKeys.map((key) => [key, entries.get(key)])),
+    stats: new Map(keys.map((key, index) => [key, stats[index]!])),
+    cleared: new Map(clears.map((range, index) => [range, cleared[index]!])),
+    folders,
+    ephemeral,
+  }
 }
 
 function* lookForFolders(layout: Layout, written: readonly string[]): Look<Set<string>> {

@@ -4,7 +4,7 @@ import { CallLost } from './call-lost.ts'
 import type { Layout } from './layout.ts'
 import { ERROR, getData, type Maybe, type Node, type Request, sync, ZooKeeperError } from './messages.ts'
 import type { Reply, Session, Target } from './session.ts'
-import type { Look } from './view.ts'
+import { type Look, lookTogether } from './view.ts'
 
 /** What was looked at, all of it as it was right after one commit. */
 export interface Snapshot<Results> {
@@ -67,26 +67,20 @@ export class Snapshots {
   /** `null`: a commit came in between. */
   async #try(looks: readonly Look<unknown>[], deadline: number): Promise<Snapshot<unknown[]> | null> {
     const rev = getData(this.#layout.own('rev'))
-    const results: unknown[] = looks.map(() => undefined)
-    let pending = looks.map((look, index) => ({ look, index, asked: look.next() }))
+    const before = [sync(this.#layout.root), rev]
+    const look = lookTogether(looks)
+    let asked = look.next()
     let first: Node | null = null
-    for (let round = 0; ; round++) {
-      for (const { asked, index } of pending) if (asked.done === true) results[index] = asked.value
-      pending = pending.filter(({ asked }) => asked.done !== true)
-      if (pending.length === 0 && first !== null) break
-      const requests = pending.map(({ asked }) => asked.value as readonly Request<unknown>[])
-      const before = round === 0 ? [sync(this.#layout.root), rev] : []
-      const answers = await this.#ask([...before, ...requests.flat(), rev], deadline)
+    while (first === null || asked.done !== true) {
+      const isFirst = first === null
+      const wanted = asked.done === true ? [] : asked.value
+      const answers = await this.#ask([...(isFirst ? before : []), ...wanted, rev], deadline)
       const last = this.#revOf(answers.at(-1))
       first ??= this.#revOf(answers[1])
       if (first.stat.version !== last.stat.version) return null
-      let at = before.length
-      pending = pending.map(({ look, index }, place) => {
-        const from = at
-        at += requests[place]!.length
-        return { look, index, asked: look.next(answers.slice(from, at)) }
-      })
+      if (asked.done !== true) asked = look.next(answers.slice(isFirst ? before.length : 0, -1))
     }
+    const results = asked.value
     return { revision: Number(first.data.toString()), version: first.stat.version, results }
   }
 

@@ -9,6 +9,25 @@ import { exists, getChildren, getData, type Maybe, type Node, type Request, type
  */
 export type Look<Result> = Generator<readonly Request<unknown>[], Result, readonly unknown[]>
 
+/** Several at the same time: their requests go together. */
+export function* lookTogether<Result>(looks: readonly Look<Result>[]): Look<Result[]> {
+  const results: Result[] = []
+  let pending = looks.map((look, index) => ({ look, index, asked: look.next() }))
+  for (;;) {
+    for (const { asked, index } of pending) if (asked.done === true) results[index] = asked.value
+    pending = pending.filter(({ asked }) => asked.done !== true)
+    if (pending.length === 0) return results
+    const requests = pending.map(({ asked }) => asked.value as readonly Request<unknown>[])
+    const answers = yield requests.flat()
+    let at = 0
+    pending = pending.map(({ look, index }, place) => {
+      const from = at
+      at += requests[place]!.length
+      return { look, index, asked: look.next(answers.slice(from, at)) }
+    })
+  }
+}
+
 /** Folders that are listed at a time when a few keys are looked for. */
 const FOLDERS_AT_ONCE = 8
 
@@ -38,9 +57,12 @@ export function* lookAt(layout: Layout, read: Read): Look<Found> {
   return { entries, count: keys.length }
 }
 
-export function* getEntries(layout: Layout, keys: readonly string[]): Look<Entry[]> {
-  if (keys.length === 0) return []
-  const nodes = (yield keys.map((key) => getData(layout.leaf(key)))) as readonly Maybe<Node>[]
+export function* getNodes(layout: Layout, keys: readonly string[]): Look<readonly Maybe<Node>[]> {
+  return keys.length === 0 ? [] : ((yield keys.map((key) => getData(layout.leaf(key)))) as readonly Maybe<Node>[])
+}
+
+function* getEntries(layout: Layout, keys: readonly string[]): Look<Entry[]> {
+  const nodes = yield* getNodes(layout, keys)
   return nodes.flatMap((node, index) => (node === null ? [] : [entryOf(keys[index]!, node)]))
 }
 
