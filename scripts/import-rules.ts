@@ -320,7 +320,7 @@ export const ROOMS: readonly Room[] = [
     name: 'store/etcd',
     holds: 'the driver for etcd: gRPC over HTTP/2, and the clock of the server',
     path: `${LIBRARY}/store/etcd/`,
-    doors: ['store/kv', 'store', 'store/store-error', 'model', 'errors'],
+    doors: ['store/kv', 'store', 'store/store-error', 'errors'],
     packages: [NODE],
     never: null,
   },

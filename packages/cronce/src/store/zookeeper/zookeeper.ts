@@ -91,7 +91,7 @@ export async function openDriver(
 async function createNodes(session: Session, layout: Layout, target: Target): Promise<void> {
   const access = target.user === null ? 'everyone' : 'user'
   const none = Buffer.alloc(0)
-  const zero = Buffer.from('0')
+  const zero = Buffer.from(String(0))
   const requests = [
     create(layout.root.slice(0, layout.root.lastIndexOf('/')), none, access),
     create(layout.root, none, access),
