@@ -118,6 +118,8 @@ export interface Commit {
   readonly puts: readonly Put[]
   readonly groups: readonly Group[]
   readonly reads?: readonly Read[]
+  /** A lease depends on it: a driver that commits one after the other takes it before those that wait. @default false */
+  readonly isUrgent?: boolean
 }
 
 export interface Committed {

@@ -36,6 +36,7 @@ import { lookForCommit, operationsFor, type Seen, sizeOf } from './plan-commit.t
 import { Rooted } from './rooted.ts'
 import type { Session, Target } from './session.ts'
 import { type Looks, type Snapshot as Moment, Snapshots } from './snapshot.ts'
+import { Turns } from './turns.ts'
 import { lookAt } from './view.ts'
 
 /** A server takes requests of up to 1 MB (`jute.maxbuffer`). */
@@ -75,7 +76,7 @@ export class ZooKeeperDriver implements KvDriver {
   readonly #log: CommitLog
   readonly #keepClock: NodeJS.Timeout
   /** Commits of this process do not race each other. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #revision = 0
   #behindSince: number | null = null
   #observedAt = Number.NEGATIVE_INFINITY
@@ -120,10 +121,9 @@ export class ZooKeeperDriver implements KvDriver {
 
   async commit(given: Commit): Promise<Committed> {
     const commit = this.#rooted.commit(given)
-    const turn = this.#turn.then(() => this.#commit(commit))
-    this.#turn = turn.catch(() => {})
-    const { isHeld, revision, written, guarded } = await turn
-    const { reads = [] } = given
+    const { reads = [], isUrgent = false } = given
+    const committed = await this.#turns.run(isUrgent, () => this.#commit(commit))
+    const { isHeld, revision, written, guarded } = committed
     // Keys that it depends on and does not write are as it has read them.
     const isWritten = new Set([...commit.puts, ...commit.groups.flatMap((group) => group.puts)].map(({ key }) => key))
     for (const key of commit.groups.flatMap((group) => group.deletes)) isWritten.add(key)
