@@ -38,7 +38,7 @@ function shortened(definition: NewSchedule): Options {
   const kept = Object.entries(definition).map(([name, value]) => [name, differing(value, DEFAULT_OPTIONS[name])])
   const options: Record<string, unknown> = Object.fromEntries(kept.filter(([, value]) => value !== undefined))
   const { cron: _, every: __, at: ___, ...rest } = options
-  return { job: rest.job, ...dueOf(definition), ...rest }
+  return { job: definition.job, ...dueOf(definition), ...rest }
 }
 
 function dueOf({ cron, every, at }: NewSchedule): Options {
@@ -56,7 +56,7 @@ function differing(value: unknown, usual: unknown): unknown {
   const changed = parts.filter(([, one]) => one !== undefined)
   if (changed.length === 0) return undefined
   // A jitter needs its width, also if only its kind differs.
-  return Object.fromEntries('within' in value ? [['within', value.within], ...changed] : changed)
+  return Object.fromEntries('within' in value ? [['within', value['within']], ...changed] : changed)
 }
 
 function isOptions(value: unknown): value is Options {
