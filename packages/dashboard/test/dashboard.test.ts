@@ -656,6 +656,9 @@ describe('in a browser', () => {
     const { tab, apps } = opened
     await tab.press('Tab')
     await tab.until(`document.activeElement.classList.contains('skip')`)
+    await tab.press('Enter')
+    await tab.until(`document.activeElement.id === 'main'`)
+    assert.doesNotMatch(await tab.evaluate('location.hash'), /main/)
     await tab.press('g')
     await tab.press('s')
     await tab.untilText('At 02:30')

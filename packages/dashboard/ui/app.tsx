@@ -44,13 +44,12 @@ export function App() {
     palette: () => setOverlay('palette'),
     '?': () => setOverlay('help'),
     l: toggleLive,
-    Escape: () => history.back(),
   })
   const close = (): void => setOverlay(null)
   return (
     <div class="app">
       <Patterns />
-      <a class="skip" href="#main">
+      <a class="skip" href="#main" onClick={skip}>
         Skip to content
       </a>
       <Header onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('help')} />
@@ -67,6 +66,12 @@ export function App() {
       <Toast />
     </div>
   )
+}
+
+/** The part of the address behind `#` names the screen, so the link must not change it. */
+function skip(event: Event): void {
+  event.preventDefault()
+  document.getElementById('main')?.focus()
 }
 
 function Main() {
