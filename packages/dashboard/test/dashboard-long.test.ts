@@ -5,9 +5,11 @@ import { serve } from '@cronce/server'
 import { type Cronce, cronce } from 'cronce'
 import { testKit } from 'cronce/testing'
 import { startRedis } from '../../../scripts/servers/index.ts'
-import { type Browser, launchBrowser, type Tab } from './browser.ts'
+import { type Browser, launchBrowser, type Tab, type TabShape } from './browser.ts'
 import { examine } from './examine.ts'
 import { eventually, startFleet } from './fleet.ts'
+
+const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
 
 /** What takes long; `dashboard.test.ts` has a smaller one of each. */
 let browser: Browser
@@ -18,6 +20,39 @@ before(async () => {
 after(async () => {
   await browser.close()
 })
+
+/** What a person types into a field. */
+async function fill(tab: Tab, selector: string, text: string): Promise<void> {
+  const field = `document.querySelector(${JSON.stringify(selector)})`
+  await tab.until(`${field} !== null`)
+  await tab.evaluate(`{
+    const field = ${field}
+    field.value = ${JSON.stringify(text)}
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }`)
+}
+
+/** What these fleets run: fires that succeed, fail once, and are written to do harm. */
+function declare(app: Cronce): void {
+  app.job('heartbeat', { every: '1s' }, () => {})
+  app.job('quiet', {}, () => {})
+  app.job('flaky', { retry: { attempts: 1, backoff: { base: '1ms' } } }, (run) => {
+    if (run.attempt === 1) throw new Error('The card service is away')
+  })
+  app.job('hostile', { retry: 0 }, (run) => {
+    run.log.warn(HOSTILE)
+    throw new Error(HOSTILE)
+  })
+}
+
+async function openFleet(context: TestContext, shape: TabShape = {}) {
+  const fleet = await startFleet({ after: (work) => context.after(work) }, declare)
+  const tab = await browser.open(shape)
+  context.after(() => tab.close())
+  await tab.goto(`${fleet.url}/`)
+  await tab.untilText('Needs attention')
+  return { ...fleet, tab }
+}
 
 async function visit(tab: Tab, hash: string, text: string): Promise<void> {
   await tab.evaluate(`location.hash = ${JSON.stringify(hash)}`)
@@ -107,20 +142,84 @@ describe('in a browser, at length', () => {
     assert.deepEqual(tab.problems, [])
   })
 
-  test('all screens pass axe and have enough contrast in the dark theme', async (context) => {
-    const { url, apps } = await startFleet({ after: (work) => context.after(work) }, (app) => {
-      app.job('heartbeat', { every: '1s' }, () => {})
-      app.job('flaky', { retry: { attempts: 1, backoff: { base: '1ms' } } }, (run) => {
-        if (run.attempt === 1) throw new Error('The card service is away')
-      })
+  for (const isDark of [false, true]) {
+    test(`all screens pass axe and have enough contrast in the ${isDark ? 'dark' : 'light'} theme`, async (context) => {
+      const { tab, apps } = await openFleet(context, { isDark })
+      await apps[0].schedules.trigger('flaky', { dedupe: 'order-7', author: 'grace', note: 'for the operator log' })
+      await eventually(async () => (await apps[0].fires.list({ outcome: 'succeeded' })).items.length > 3)
+      await examine({ tab, apps })
     })
-    await apps[0].schedules.trigger('flaky', { dedupe: 'order-7', author: 'grace' })
-    await eventually(async () => (await apps[0].fires.list({ outcome: 'succeeded' })).items.length > 3)
-    const tab = await browser.open({ isDark: true })
-    context.after(() => tab.close())
-    await tab.goto(`${url}/`)
-    await tab.untilText('Needs attention')
-    await examine({ tab, apps })
+  }
+
+  test('hostile names, notes, inputs, results, logs and errors stay texts on every screen', async (context) => {
+    const { tab, apps } = await openFleet(context)
+    const corpus = [
+      HOSTILE,
+      `"><svg onload="document.title='taken'">`,
+      `javascript:document.title='taken'`,
+      '{{7*7}}<%= 7 %>',
+      '\u202Eevil\u2066',
+    ]
+    for (const text of corpus) {
+      const name = text.slice(0, 100)
+      await apps[0].schedules.put(
+        name,
+        { job: 'hostile', every: '1d', input: { text } },
+        { author: text.slice(0, 60), note: text },
+      )
+      const { fire } = await apps[0].schedules.trigger(name, { author: text.slice(0, 60), note: text, input: { text } })
+      await eventually(async () => (await apps[0].fires.get(fire)).endedAt !== null)
+      await tab.evaluate(`location.hash = '#/schedules/' + ${JSON.stringify(encodeURIComponent(name))}`)
+      await tab.until(`document.querySelector('h1')?.textContent.includes(${JSON.stringify(name.slice(0, 20))})`)
+      const query = new URLSearchParams({ nonce: fire.nonce })
+      await tab.evaluate(
+        `location.hash = ${JSON.stringify(`#/fires/${encodeURIComponent(name)}/${fire.dueAt}?${query}`)}`,
+      )
+      await tab.untilText('Verdict')
+      await tab.clickText('main button', 'Show input')
+    }
+    for (const [hash, text] of [
+      ['#/schedules', 'schedules'],
+      ['#/fires', 'Outcome'],
+      ['#/activity', 'Operator log'],
+      ['#/timeline?span=5m', 'by instance'],
+      ['#/calendar', 'by hour'],
+    ] as const) {
+      await visit(tab, hash, text)
+      assert.equal(
+        await tab.evaluate(
+          `document.querySelectorAll('#app img, #app script, #app [onload], #app a[href^=javascript]').length`,
+        ),
+        0,
+      )
+    }
+    for (const text of corpus) await apps[0].schedules.remove(text.slice(0, 100))
+    assert.deepEqual(tab.problems, [])
+    assert.notEqual(await tab.evaluate('document.title'), 'taken')
+  })
+
+  test('two tabs that pause the same schedule leave it paused', async (context) => {
+    const { tab: first, apps, url } = await openFleet(context)
+    const second = await browser.open()
+    context.after(() => second.close())
+    await second.goto(`${url}/`)
+    await second.untilText('Needs attention')
+    await apps[0].schedules.put('tenant.c', { job: 'quiet', every: '1d' })
+    for (const [tab, note] of [
+      [first, 'first'],
+      [second, 'second'],
+    ] as const) {
+      await visit(tab, '#/schedules/tenant.c', 'guarantee')
+      await tab.click('button[data-action=pause]')
+      await fill(tab, 'input[name=note]', note)
+    }
+    await first.click('dialog button[type=submit]')
+    await first.untilText('by ada: first')
+    await second.click('dialog button[type=submit]')
+    await second.untilText('by ada: second')
+    assert.equal((await apps[0].schedules.get('tenant.c')).state, 'paused')
+    await apps[0].schedules.remove('tenant.c')
+    assert.deepEqual([...first.problems, ...second.problems], [])
   })
 
   test('a page that has followed 10,000 events keeps no more memory than after 2,000', async (context) => {

@@ -29,11 +29,11 @@ const JOBS: Readonly<Record<string, Behaviour>> = {
   'catalog.sync': { cron: '*/20 * * * *', takesMs: 95_000, failsEvery: 9 },
   'digest.daily': { cron: '30 7 * * *', tz: 'America/New_York', takesMs: 260_000 },
   'export.warehouse': { cron: '0 * * * *', takesMs: 620_000, failsEvery: 12 },
-  'geo.refresh': { cron: '15 */2 * * *', tz: 'Asia/Kolkata', takesMs: 31_000 },
+  'geo.refresh': { cron: '15 */2 * * *', tz: 'Asia/Kolkata', takesMs: 31_000, failsEvery: 17 },
   'mail.queue': { cron: '*/5 * * * *', takesMs: 4_000 },
   'metrics.rollup': { cron: '*/5 * * * *', takesMs: 12_000, longEvery: 31 },
   'reports.weekly': { cron: '0 6 * * MON', tz: 'Europe/London', takesMs: 900_000 },
-  'search.reindex': { cron: '0 */3 * * *', takesMs: 1_400_000 },
+  'search.reindex': { cron: '0 */3 * * *', takesMs: 1_400_000, failsEvery: 14 },
   'sessions.prune': { cron: '7 * * * *', takesMs: 2_000 },
 }
 
@@ -98,7 +98,7 @@ function declare(kit: TestKit, deployment: string, names: readonly string[] = Ob
   for (const name of names) {
     const behaviour = JOBS[name]!
     const { cron, tz, overlap } = behaviour
-    app.job(name, { cron, tz, overlap, retry: { attempts: 1, backoff: { base: '20s' } } }, (run) =>
+    app.job(name, { cron, tz, overlap, retention: '100d', retry: { attempts: 1, backoff: { base: '20s' } } }, (run) =>
       work(kit, run, behaviour),
     )
   }

@@ -49,9 +49,9 @@ export function App() {
   return (
     <div class="app">
       <Patterns />
-      <a class="skip" href="#main" onClick={skip}>
+      <button type="button" class="skip" onClick={skip}>
         Skip to content
-      </a>
+      </button>
       <Header onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('help')} />
       {access.value === null ? (
         <Gate />
@@ -68,9 +68,8 @@ export function App() {
   )
 }
 
-/** The part of the address behind `#` names the screen, so the link must not change it. */
-function skip(event: Event): void {
-  event.preventDefault()
+/** No link to `#main`: the part of the address behind `#` names the screen. */
+function skip(): void {
   document.getElementById('main')?.focus()
 }
 

@@ -34,8 +34,8 @@ export function PastDays() {
     <Card title="The past 90 days">
       <Show from={loaded}>{({ items }) => <Days items={items} />}</Show>
       <p class="muted">
-        The color of a day is that of the worst outcome on it; the number counts the fires that failed, were abandoned
-        or were missed.
+        Weeks from left to right, Monday first. The color of a day is that of the worst outcome on it; the number counts
+        the fires that failed, were abandoned or were missed.
       </p>
     </Card>
   )
@@ -64,7 +64,7 @@ function Days({ items }: { items: readonly HourCount[] }) {
   // Monday first.
   const offset = (new Date(`${days[0]!.date}T00:00Z`).getUTCDay() + 6) % 7
   return (
-    <Scroll>
+    <Scroll fromEnd>
       <ol class="days" aria-label="Days, the earliest first">
         {days.map((day, index) => (
           <DayCell key={day.date} day={day} start={index === 0 ? offset + 1 : null} zone={zone} />

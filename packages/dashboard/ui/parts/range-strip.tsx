@@ -1,6 +1,6 @@
 import { get, part } from '../core/api.ts'
 import { serverNow } from '../core/clock.ts'
-import { counted, DAY_MS, formatWall } from '../core/format.ts'
+import { counted, DAY_MS, formatDuration, formatWall } from '../core/format.ts'
 import { useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { shownZone } from '../core/preferences.ts'
@@ -40,8 +40,16 @@ export function RangeChoice({ range }: { range: string }) {
   )
 }
 
+interface RangeStripProps {
+  readonly name: string
+  readonly range: string
+  readonly tz: string
+  /** How long its records are kept. */
+  readonly keepMs: number
+}
+
 /** A bar for each part of the stretch. Its color and shape are those of the worst fire in it. */
-export function RangeStrip({ name, range, tz }: { name: string; range: string; tz: string }) {
+export function RangeStrip({ name, range, tz, keepMs }: RangeStripProps) {
   const loaded = useLoad<Buckets>(`${name} ${range}`, (signal) => {
     const to = serverNow() + 1
     const query = { from: to - (RANGES[range] ?? DAY_MS), to, buckets: BUCKETS }
@@ -53,6 +61,9 @@ export function RangeStrip({ name, range, tz }: { name: string; range: string; t
       {(data) => (
         <>
           <Bars data={data} tz={shownZone(tz)} />
+          {data.to - data.from > keepMs ? (
+            <p class="muted">Its records are kept for {formatDuration(keepMs)}: what was due before is not shown.</p>
+          ) : null}
           {data.cut ? (
             <p class="notice">
               There are too many fires to read all of them: those before <When at={data.readFrom} tz={tz} /> are not

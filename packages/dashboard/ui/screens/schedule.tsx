@@ -52,7 +52,12 @@ export function ScheduleScreen({ name }: { name: string }) {
             )}
           </Show>
         ) : (
-          <RangeStrip name={name} range={range} tz={loaded.data === null ? 'UTC' : zoneOf(loaded.data)} />
+          <RangeStrip
+            name={name}
+            range={range}
+            tz={loaded.data === null ? 'UTC' : zoneOf(loaded.data)}
+            keepMs={loaded.data?.policy.retention.keepMs ?? Number.POSITIVE_INFINITY}
+          />
         )}
       </Card>
       {loaded.data === null ? null : <Details schedule={loaded.data} />}
