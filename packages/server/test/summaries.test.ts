@@ -79,7 +79,7 @@ describe('the past over HTTP', () => {
     const path = `/api/v1/schedules/mail/buckets?from=${start + 1}&to=${start + 5 * 3_600_000 + 1}&buckets=5`
     const { body } = await askHandler(handler, 'GET', path)
     const told = body.items.map(({ worst, counts }: { worst: string; counts: Record<string, number> }) => {
-      return [worst, counts.succeeded, counts.failed, counts.skipped]
+      return [worst, counts['succeeded'], counts['failed'], counts['skipped']]
     })
     assert.deepEqual(told, [
       ['succeeded', 6, 0, 0],
