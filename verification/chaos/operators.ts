@@ -73,7 +73,7 @@ async function backfill({ client, recorder, store }: Chaos, random: Random): Pro
 }
 
 async function cancel({ client, recorder }: Chaos, random: Random): Promise<void> {
-  const { items } = await client.schedules.list({ limit: 100 })
+  const { items } = await client.schedules.list({ internal: true, limit: 100 })
   const open = items.flatMap(({ name, open }) => open.map((fire) => ({ schedule: name, ...fire })))
   if (open.length === 0) return
   const { schedule, dueAt, nonce, token } = random.pick(open)

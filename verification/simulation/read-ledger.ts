@@ -10,7 +10,7 @@ export async function readLedger(client: Client<never>, now: () => number, store
   const runs: LedgerRun[] = []
   for await (const run of client.runs.all()) runs.push(runOf(run))
   const schedules = []
-  for await (const schedule of client.schedules.all()) schedules.push(scheduleOf(schedule))
+  for await (const schedule of client.schedules.all({ internal: true })) schedules.push(scheduleOf(schedule))
   const instances = (await client.instances.list({ ended: 10_000 })).map(instanceOf)
   return { at, until: now(), storeAt, fires, runs: runs.reverse(), schedules, instances }
 }

@@ -45,6 +45,28 @@ test('the text begins with the inventory, and shows the line, the reason and the
   assert.match(out, /0 errors, 1 warning, 0 info\n/)
 })
 
+test('a step that leaves a shorter gap has no period in words, and messages name the shortest gap as such', async () => {
+  const crontab = '*/7 * * * * /opt/a\n*/20 * * * * /opt/b\n0 3 * * * /opt/c\n'
+  const manifest = [
+    'apiVersion: batch/v1',
+    'kind: CronJob',
+    'metadata: { name: report }',
+    'spec:',
+    '  schedule: "CRON_TZ=Europe/Berlin 0 3 * * *"',
+    '  jobTemplate: {}',
+    '',
+  ].join('\n')
+  const { out } = await run(folderWith({ crontab, 'k8s/report.yaml': manifest }))
+  assert.match(out, /crontab:1 +crontab +\*\/7 \* \* \* \* +zone/)
+  assert.match(out, /crontab:2 +crontab +every 20 min \(\*\/20 \* \* \* \*\)/)
+  assert.match(out, /`\*\/7 \* \* \* \*` starts runs as little as 4 minutes apart, and no lock prevents an overlap\./)
+  assert.match(out, /DST002 crontab:3\n[^!]*?fix: State the zone, .* in a crontab, the line `CRON_TZ=UTC` above/)
+  assert.match(
+    out,
+    /`CRON_TZ=Europe\/Berlin` stands in the schedule, where Kubernetes refuses a zone: use `timeZone`\./,
+  )
+})
+
 test('findings at the level of --fail-on end with code 10', async () => {
   const folder = folderWith({ 'jobs.js': WARNED })
   assert.equal((await run(folder, '--fail-on', 'warning')).code, 10)

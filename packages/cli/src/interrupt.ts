@@ -1,17 +1,23 @@
 /** A terminal that hangs up ends what runs in it as SIGTERM does. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
+/** Of one Ctrl-C a process gets two signals: one from the terminal, and one that npx or `timeout` passes on. */
+const SAME_MS = 500
+
 /** The signal of `Io`: handlers are installed when it is first read. */
 export function interruptSignal(): () => AbortSignal {
   let controller: AbortController | null = null
+  let abortedAt = 0
   return () => {
     if (controller === null) {
       const made = new AbortController()
       controller = made
       for (const [name, code] of Object.entries(SIGNALS)) {
         process.on(name, () => {
-          if (made.signal.aborted) process.exit(code)
-          made.abort(new Interrupted(name, code))
+          if (!made.signal.aborted) {
+            abortedAt = performance.now()
+            made.abort(new Interrupted(name, code))
+          } else if (performance.now() - abortedAt >= SAME_MS) process.exit(code)
         })
       }
     }

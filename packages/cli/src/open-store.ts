@@ -173,7 +173,7 @@ export async function withClient<T>(args: Args, io: Io, work: (client: Connectio
 
 /** An empty store may be the wrong one: only then it helps to know that none was named. */
 async function noteIfEmpty(client: Connection, io: Io): Promise<void> {
-  const { items } = await client.schedules.list({ limit: 1 })
+  const { items } = await client.schedules.list({ internal: true, limit: 1 })
   if (items.length > 0) return
   note(`No store is named, so this is ${DEFAULT_STORE} in the current folder, which is empty. See --store.`, io)
 }

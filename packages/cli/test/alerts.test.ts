@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Cronce, cronce } from 'cronce'
@@ -60,12 +61,25 @@ describe('alerts, mute, unmute', () => {
       { args: ['mute'], status: 2, says: /Which subject\?/ },
       { args: ['mute', 'report', '--until', '-2h'], status: 2, says: /is over/ },
       { args: ['mute', 'report', '--app', 'other'], status: 3, says: /The app "other" is not watched/ },
+      { args: ['mute', 'reprot'], status: 3, says: /There is no schedule "reprot"\.\nhint: Did you mean report\?/ },
+      { args: ['mute', 'clok'], status: 3, says: /no schedule, host or rule "clok"\.\nhint: Did you mean clock\?/ },
+      { args: ['mute', 'latancy'], status: 3, says: /hint: Did you mean latency\?/ },
+      { args: ['mute', `${hostname()}x`], status: 3, says: new RegExp(`hint: Did you mean ${hostname()}\\?`) },
       { args: ['alerts', 'tset'], status: 2, says: /cronce alerts has no "tset"/ },
     ]
     for (const { args, status, says } of mistakes) {
       const found = await bench.say(...args)
       assert.equal(found.status, status, found.stderr)
       assert.match(found.stderr, says)
+    }
+    assert.deepEqual(await bench.client.alerts.mutes(), [], 'a mistake mutes nothing')
+  })
+
+  test('a rule, a host, a part of the fleet and what app.detect counts can be muted', async () => {
+    await app.detect('legacy', { window: '1h' }, () => {})
+    for (const subject of ['clock', 'latency', hostname(), 'legacy', 'report']) {
+      assert.equal((await bench.say('mute', subject)).status, 0, subject)
+      assert.equal((await bench.say('unmute', subject)).status, 0, subject)
     }
   })
 })

@@ -14,7 +14,12 @@ let bench: Bench
 let release = (): void => {}
 
 before(async () => {
-  app = cronce({ store, signals: false, logger: false }).job('report', { every: '1h', timeout: '1m' }, () => {})
+  const channels = [() => {}]
+  app = cronce({ store, app: 'shop', signals: false, logger: false, alerts: { channels }, heartbeat: '1h' }).job(
+    'report',
+    { every: '1h', timeout: '1m' },
+    () => {},
+  )
   await app.start()
   bench = await benchOn(store)
   app.elect('poller')
@@ -28,6 +33,8 @@ before(async () => {
   })
   await held.promise
   await app.once('order-17', () => 'paid')
+  await app.detect('legacy', { window: '1h' }, () => {})
+  await app.alerts.mute('clock')
   // Their names sort before all others that there are.
   for (let count = 0; count < 60; count++) await app.lock(`order:${count}`, () => {})
 })
@@ -53,20 +60,37 @@ describe('what stands behind locks, leaders and keys', () => {
   test('is listed when it is asked for, and counted when it is left out', async () => {
     const plain = await bench.say('list', '-o', 'name')
     assert.equal(plain.stdout, 'report\n')
-    assert.match(plain.stderr, /63 .*locks, leaders or keys.*--all/)
+    assert.match(plain.stderr, /66 .*of cronce itself .*--all/)
     const next = await bench.say('list', '--next', '-o', 'name')
-    assert.deepEqual([next.stdout, /63 /.test(next.stderr)], ['report\n', true])
+    assert.deepEqual([next.stdout, /66 /.test(next.stderr)], ['report\n', true])
     const one = JSON.parse((await bench.say('list', '--json', '-n', '1')).stdout)
     assert.deepEqual([one.items.map(({ name }: { name: string }) => name), one.next], [['report'], null])
 
     const names = async (...args: string[]): Promise<string[]> =>
       (await bench.say('list', '-o', 'name', ...args)).stdout.split('\n').slice(0, -1)
-    assert.equal((await names('--all')).length, 64)
-    assert.equal((await names('--all', '--next')).length, 64)
+    assert.equal((await names('--all')).length, 67)
+    assert.equal((await names('--all', '--next')).length, 67)
     assert.deepEqual(await names('cronce:leader:'), ['cronce:leader:poller'])
     assert.deepEqual(await names('cronce:lock:importer'), ['cronce:lock:importer'])
+    assert.deepEqual(await names('cronce:heartbeat'), ['cronce:heartbeat:shop'])
+    assert.deepEqual(await names('cronce:alerts'), ['cronce:alerts:shop'])
+    assert.deepEqual(await names('cron*'), [], 'a pattern that is not about them')
     assert.deepEqual(await names('--job', 'cronce:leader'), ['cronce:leader:poller'])
     assert.equal((await bench.say('list', '--all', '-o', 'name')).stderr, '')
+  })
+
+  test('is in no other list of schedules, unless it is asked for', async () => {
+    const own = (await bench.client.schedules.list()).items.map(({ name }) => name)
+    assert.deepEqual(own, ['report'])
+    assert.equal((await bench.client.schedules.list({ internal: true })).items.length, 67)
+    assert.equal((await bench.client.schedules.list({ job: 'cronce:detect' })).items.length, 1)
+    const { schedules } = JSON.parse((await bench.say('forecast', '--json')).stdout)
+    assert.equal(schedules, 1)
+    const offered = await bench.say('__complete', '--', 'pause', '')
+    assert.doesNotMatch(offered.stdout, /cronce:/)
+    assert.match((await bench.say('pause', '*', '--dry-run')).stdout, /report/)
+    assert.match((await bench.say('pause', '--all', '--yes')).stdout, /^1 schedule paused\./)
+    assert.match((await bench.say('resume', '--all', '--yes')).stdout, /^1 schedule resumed\./)
   })
 
   test('tasks of node-cron are listed beside jobs', async () => {

@@ -36,6 +36,19 @@ describe('what is neither a schedule nor an expression', () => {
     assert.match(stderr, /"0 3 \* \*" is neither the name of a schedule nor a valid expression: .*4/)
   })
 
+  test('is called an expression with a mistake, though there is no store to look a schedule up in', async () => {
+    const missing = `sqlite:${join(folder, 'missing.db')}`
+    const { status, stderr } = await ask(['next', '0 3 * *'], { CRONCE_STORE: missing })
+    assert.equal(status, 5)
+    assert.match(stderr, /^error: "0 3 \* \*" is not a valid expression, .*: expected 5, 6 or 7 fields, found 4, .*\n/)
+    assert.match(
+      stderr,
+      /The store: There is no file .*missing\.db\. The store is from CRONCE_STORE\.\nhint: Write minute /,
+    )
+    const named = await ask(['next', 'daily'], { CRONCE_STORE: missing })
+    assert.match(named.stderr, /^error: There is no file /)
+  })
+
   test('is a misspelt schedule if it looks like a name', async () => {
     const { status, stderr } = await say('next', 'daly')
     assert.equal(status, 3)

@@ -94,6 +94,10 @@ describe('cronce start', { concurrency: 3 }, () => {
     await service.until(/slow \(due .*\) starts/)
     service.child.kill('SIGINT')
     await service.until(/Interrupted by SIGINT/)
+    // At once it would be the same signal, passed on by npx.
+    service.child.kill('SIGINT')
+    await sleep(1_000)
+    assert.equal(service.child.exitCode, null)
     service.child.kill('SIGINT')
     assert.equal(await service.ended, 130)
     assert.doesNotMatch(service.stderr(), /Stopped/)

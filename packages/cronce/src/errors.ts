@@ -42,7 +42,8 @@ function printedStack(error: CronceError): string | null {
   const { name, code, message, hint } = error
   const frames = framesOf(error)
   if (frames === null) return null
-  const isTheirs = (frame: string): boolean => !OWN_FRAME.test(frame) && !/\bnode:|\(<anonymous>\)$/.test(frame)
+  const isTheirs = (frame: string): boolean =>
+    !OWN_FRAME.test(frame) && !/\bnode:|\(<anonymous>\)$|\(index \d+\)$/.test(frame)
   const theirs = frames.findIndex(isTheirs)
   const fix = hint === undefined ? '' : `${message.includes('\n') ? '\n' : ' '}${hint}`
   const from = Math.max(0, theirs)

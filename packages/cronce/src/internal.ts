@@ -8,10 +8,12 @@ export { nearestInstant } from './app/nearest-instant.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { EXPECTED_RULE, expectedInput } from './client/expected-rule.ts'
 export { nameHint } from './client/option-hints.ts'
+export { filteredPage } from './client/pages.ts'
 export { upcomingInstants } from './client/upcoming-instants.ts'
 export { didYouMean } from './did-you-mean.ts'
 export { labelCap } from './metrics/collect.ts'
 export { CONTENT_TYPE, exposition, type Family } from './metrics/exposition.ts'
+export { FLEET_SUBJECTS } from './model/alert.ts'
 export {
   DETECT_JOB,
   isExclusive,

@@ -41,6 +41,21 @@ describe('schedules over HTTP', () => {
     assert.equal(codeOf(await ask('GET', '/api/v1/schedules/report')), '404 SCHEDULE_NOT_FOUND')
   })
 
+  test('are listed without those that cronce keeps for itself, unless they are asked for', async (context) => {
+    const { app, ask } = apiOf(context)
+    await app.schedules.create('report', { job: 'report', every: '1h' })
+    await app.start()
+    await app.lock('importer', () => {})
+    const names = async (query: string): Promise<string[]> =>
+      (await ask('GET', `/api/v1/schedules${query}`)).body.items.map(({ name }: { name: string }) => name)
+    assert.deepEqual(await names(''), ['report'])
+    assert.deepEqual(await names('?limit=1'), ['report'])
+    assert.deepEqual(await names('?internal=true'), ['cronce:lock:importer', 'report'])
+    assert.deepEqual(await names('?prefix=cronce:'), ['cronce:lock:importer'])
+    assert.deepEqual(await names('?job=cronce:lock'), ['cronce:lock:importer'])
+    assert.deepEqual(await names('?prefix=cron'), [])
+  })
+
   test('may have any name that the library allows', async (context) => {
     const { ask } = apiOf(context)
     for (const name of NAMES) {

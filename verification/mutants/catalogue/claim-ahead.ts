@@ -111,6 +111,36 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'overlapping-stall-is-a-slow-store',
+    rule: 'P2, lean rule 12',
+    breaks: 'The same, if the request of that answer left before the last slow answer arrived.',
+    edits: [
+      edit(
+        'engine/fleet/lease.ts',
+        'if (isAlike && sentAt < this.#slowAt) return',
+        'if (sentAt < this.#slowAt) return',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: [
+        'on a slow store, a long answer is a stall of the process, also if its request left before the last slow answer arrived',
+      ],
+    },
+  },
+  {
+    name: 'one-stall-is-a-slow-store',
+    rule: 'P2, lean rule 12',
+    breaks: 'Three answers that one stall of the process held up are taken for three answers of a slow store.',
+    edits: [edit('engine/fleet/lease.ts', '    if (isAlike && sentAt < this.#slowAt) return\n', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: DECLARED_DEAD,
+      names: ['slow answers to requests that were sent together count once'],
+    },
+  },
+  {
     name: 'start-before-a-clock-that-was-set-back',
     rule: 'P4, lean rule 17',
     breaks:
@@ -118,7 +148,7 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/run/execute.ts',
-        "return isKnownEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'",
+        "return mayBeEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'",
         "return 'now'",
       ),
     ],
@@ -131,10 +161,23 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'start-by-a-clock-that-is-unknown',
+    rule: 'P4, lean rule 16',
+    breaks: "A run starts although its process does not know the store's clock, because a call has failed since.",
+    edits: [edit('engine/run/execute.ts', '(known === null || known + 1 <', '(known !== null && known + 1 <')],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK_BACK,
+      names: [
+        "a run whose claim was found by reading starts at its due time once more, if the store's clock was set back during the claim",
+      ],
+    },
+  },
+  {
     name: 'lock-waits-for-the-clock',
     rule: 'P10',
     breaks: "A lock is not held before the store's clock, which was set back, shows again when it was claimed.",
-    edits: [edit('engine/run/execute.ts', 'return exclusive === null && known !== null', 'return known !== null')],
+    edits: [edit('engine/run/execute.ts', 'return exclusive === null && (', 'return (')],
     caughtBy: {
       judge: 'tests',
       file: CLOCK_BACK,

@@ -75,6 +75,15 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
     caughtBy: littleRoom('instants are decided in time though their limit is used up and there is one free slot'),
   },
   {
+    name: 'used-up-and-not-forgotten',
+    rule: 'P7',
+    breaks: 'What has waited for a limit waits behind all newer work for another minute after the limit is free.',
+    edits: [edit('engine/claim/full-limits.ts', 'const FORGOTTEN_MS = 10_000', 'const FORGOTTEN_MS = 60_000')],
+    caughtBy: littleRoom(
+      'a fire that waited for a used-up limit gets its turn once the limit is free, though there is always newer work',
+    ),
+  },
+  {
     name: 'last-look-ends-at-a-limit',
     rule: 'rule 42',
     breaks: 'A process that only runs what is due leaves when a claim meets a limit that is used up.',

@@ -94,15 +94,27 @@ function compile(
 const FROM = Date.UTC(2026, 0, 1)
 const SAMPLE = 300
 
-/** The shortest time between two fires, in milliseconds. */
-export function shortestGap(trigger: CronTrigger): number | null {
+/** The times between two fires, in milliseconds, with the number of each. */
+function countGaps(trigger: CronTrigger): ReadonlyMap<number, number> {
   const instants = trigger.nextN(FROM, SAMPLE)
-  let shortest: number | null = null
+  const counts = new Map<number, number>()
   for (let index = 1; index < instants.length; index++) {
     const gap = instants[index]! - instants[index - 1]!
-    shortest = shortest === null ? gap : Math.min(shortest, gap)
+    counts.set(gap, (counts.get(gap) ?? 0) + 1)
   }
-  return shortest
+  return counts
+}
+
+/** The shortest time between two fires, in milliseconds. */
+export function shortestGap(trigger: CronTrigger): number | null {
+  const counts = countGaps(trigger)
+  return counts.size === 0 ? null : Math.min(...counts.keys())
+}
+
+/** The most frequent time between two fires, in milliseconds, and whether there is no other. */
+export function usualGap(trigger: CronTrigger): { readonly ms: number; readonly isOnly: boolean } | null {
+  const counts = [...countGaps(trigger)].sort(([, one], [, other]) => other - one)
+  return counts[0] === undefined ? null : { ms: counts[0][0], isOnly: counts.length === 1 }
 }
 
 const EVERY_HOUR = /^(?:\*|\?|\*\/\d+|0-23(?:\/\d+)?|0\/\d+|H(?:\/\d+)?)$/

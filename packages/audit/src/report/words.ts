@@ -33,14 +33,19 @@ function cronWords(expression: string, fields: readonly string[]): string {
 }
 
 /** Times within a day, each as a pattern of second, minute and hour. */
-const TIMES: readonly (readonly [RegExp, (match: readonly string[]) => string])[] = [
+const TIMES: readonly (readonly [RegExp, (match: readonly string[]) => string | null])[] = [
   [/^\d+ (\d+) (\d+)$/, ([, minute, hour]) => `daily at ${hour!.padStart(2, '0')}:${minute!.padStart(2, '0')}`],
   [/^0 \* \*$/, () => 'every minute'],
-  [/^\d+ \*\/(\d+) \*$/, ([, step]) => `every ${step} min`],
+  [/^\d+ \*\/(\d+) \*$/, ([, step]) => evenWords(step!, 60, 'min')],
   [/^\d+ \d+ \*$/, () => 'hourly'],
-  [/^\*\/(\d+) \* \*$/, ([, step]) => `every ${step} s`],
-  [/^\d+ \d+ \*\/(\d+)$/, ([, step]) => `every ${step} h`],
+  [/^\*\/(\d+) \* \*$/, ([, step]) => evenWords(step!, 60, 's')],
+  [/^\d+ \d+ \*\/(\d+)$/, ([, step]) => evenWords(step!, 24, 'h')],
 ]
+
+/** A step that does not divide its range leaves a shorter gap at the end: no period says that. */
+function evenWords(step: string, range: number, unit: string): string | null {
+  return range % Number(step) === 0 ? `every ${step} ${unit}` : null
+}
 
 function timeWords(second: string, minute: string, hour: string): string | null {
   for (const [pattern, words] of TIMES) {

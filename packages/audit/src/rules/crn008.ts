@@ -15,6 +15,6 @@ export const CRN008: Rule = {
       const trigger = when.kind === 'cron' ? judge(when.expression, when.dialect).trigger : null
       const gap = trigger === null ? null : shortestGap(trigger)
       if (gap === null || gap > 60_000) return []
-      return [report(CRN008, whenPlace ?? place, `It fires every ${gap / 1000} s.`)]
+      return [report(CRN008, whenPlace ?? place, `It fires as often as every ${gap / 1000} s.`)]
     }),
 }

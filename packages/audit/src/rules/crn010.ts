@@ -1,4 +1,4 @@
-import { judge, shortestGap } from '../cron/judge.ts'
+import { judge, usualGap } from '../cron/judge.ts'
 import { type Rule, report } from './rule.ts'
 
 /** The comment on the line, or else on the line before it. */
@@ -36,11 +36,10 @@ export const CRN010: Rule = {
     project.all('schedule').flatMap(({ when, place, whenPlace }) => {
       const judged = when.kind === 'cron' ? judge(when.expression, when.dialect) : null
       const at = whenPlace ?? place
-      const gap = judged?.trigger == null ? null : shortestGap(judged.trigger)
+      const gap = judged?.trigger == null ? null : usualGap(judged.trigger)
       const said = gap === null ? null : periodIn(commentAt(project.tree.text(at.path) ?? '', at.line))
-      if (said === null || gap === null || said.ms === gap) return []
-      return [
-        report(CRN010, at, `The comment says "${said.text}", and the expression fires every ${gap / 60_000} min.`),
-      ]
+      if (said === null || gap === null || said.ms === gap.ms) return []
+      const period = `${gap.isOnly ? '' : 'mostly '}every ${gap.ms / 60_000} min`
+      return [report(CRN010, at, `The comment says "${said.text}", and the expression fires ${period}.`)]
     }),
 }

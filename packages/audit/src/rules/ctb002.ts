@@ -15,7 +15,8 @@ export const CTB002: Rule = {
   check: (project) =>
     project.all('crontab-line').flatMap(({ place, expression, minutes, isLocked }) => {
       if (isLocked || minutes === null || minutes > SHORT_MINUTES) return []
-      const message = `\`${expression}\` starts the command every ${minutes === 1 ? 'minute' : `${minutes} minutes`}, and no lock keeps runs apart.`
+      const apart = minutes === 1 ? 'a minute' : `${minutes} minutes`
+      const message = `\`${expression}\` starts runs as little as ${apart} apart, and no lock prevents an overlap.`
       return [{ rule: 'CTB002', level: 'warning', place, message }]
     }),
 }

@@ -15,7 +15,7 @@ export const DST002: Rule = {
   isScored: true,
   title: 'fixed hour without a zone',
   why: 'The time of day depends on the zone of the host.',
-  fix: "State the zone, for example `timezone: 'UTC'`.",
+  fix: "State the zone, for example `timezone: 'UTC'`; in a crontab, the line `CRON_TZ=UTC` above, where cron knows it (cronie).",
   bad: { 'jobs.js': "import cron from 'node-cron'\ncron.schedule('0 3 * * *', () => sendReminders())\n" },
   good: {
     'jobs.js': "import cron from 'node-cron'\ncron.schedule('0 3 * * *', () => sendReminders(), { timezone: 'UTC' })\n",

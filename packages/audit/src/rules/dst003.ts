@@ -6,7 +6,7 @@ export const DST003: Rule = {
   level: 'error',
   isScored: false,
   title: 'unknown time zone',
-  why: 'The scheduler throws, or takes UTC instead.',
+  why: 'The scheduler throws, or takes UTC or the zone of the host instead.',
   fix: 'Use a name of the IANA database, such as `Europe/Berlin`.',
   bad: {
     'jobs.js':
@@ -16,9 +16,15 @@ export const DST003: Rule = {
     'jobs.js':
       "import cron from 'node-cron'\ncron.schedule('0 3 * * *', () => sendReminders(), { timezone: 'europe/berlin' })\n",
   },
-  check: (project) =>
-    project.all('schedule').flatMap(({ zone, place }) => {
+  check: (project) => {
+    // One line of a crontab states the zone of all that follow.
+    const reported = new Set<string>()
+    return project.all('schedule').flatMap(({ zone, zoneGroup, place }) => {
       if (zone.kind !== 'stated' || isZone(zone.name)) return []
+      const stated = `${zone.name} ${zoneGroup}`
+      if (zoneGroup !== null && reported.has(stated)) return []
+      reported.add(stated)
       return [report(DST003, place, `\`${zone.name}\` is not the name of a time zone.`)]
-    }),
+    })
+  },
 }

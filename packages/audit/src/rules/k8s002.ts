@@ -29,8 +29,9 @@ export const K8S002: Rule = {
 
 function problemOf({ schedule, timeZone }: CronJob): string | null {
   if (schedule.state !== 'literal') return null
-  if (/^(?:CRON_)?TZ=/.test(schedule.value))
-    return `Schedule \`${schedule.value}\` contains a zone, which Kubernetes does not support; use \`timeZone\`.`
+  const zone = /^(?:CRON_)?TZ=\S*/.exec(schedule.value)?.[0]
+  if (zone !== undefined)
+    return `\`${zone}\` stands in the schedule, where Kubernetes refuses a zone: use \`timeZone\`.`
   if (timeZone.state !== 'missing' || !hasFixedHour(schedule.value)) return null
   return `Schedule \`${schedule.value}\` has a fixed hour, but no timeZone is stated.`
 }

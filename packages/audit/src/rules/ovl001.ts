@@ -33,7 +33,7 @@ export const OVL001: Rule = {
         report(
           OVL001,
           place,
-          `It fires every ${period / 1000} s and starts asynchronous work, and nothing waits for the last run to end.`,
+          `It fires as often as every ${period / 1000} s and starts asynchronous work, and nothing waits for the last run to end.`,
         ),
       ]
     }),

@@ -17,6 +17,9 @@ checkRule(CRN010, {
     'the same': {
       'jobs.js': "import cron from 'node-cron'\n// every 10 minutes\ncron.schedule('*/10 * * * *', () => send())\n",
     },
+    'a step that leaves a shorter gap at the end of the hour': {
+      'jobs.js': "import cron from 'node-cron'\n// every 7 minutes\ncron.schedule('*/7 * * * *', () => send())\n",
+    },
     'an hour as 60 minutes': {
       'jobs.js': "import cron from 'node-cron'\n// every 60 minutes\ncron.schedule('0 * * * *', () => send())\n",
     },

@@ -10,6 +10,9 @@ checkRule(DST003, {
     'an abbreviation that is not one': {
       'jobs.js': "import cron from 'node-cron'\ncron.schedule('0 3 * * *', () => send(), { timezone: 'XYZT' }) // <<\n",
     },
+    'a zone of a crontab, once for all its lines': {
+      crontab: 'CRON_TZ=Europe/Berln\n0 3 * * * /opt/a # <<\n0 4 * * * /opt/b\n',
+    },
     'a city alone': {
       'jobs.js':
         "import cron from 'node-cron'\ncron.schedule('0 3 * * *', () => send(), { timezone: 'Berlin' }) // <<\n",

@@ -1,4 +1,4 @@
-import type { ActivityRecord } from 'cronce'
+import type { ActivityRecord, Connection } from 'cronce'
 import type { Args } from '../args.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
@@ -12,8 +12,8 @@ export const activity: Command = {
   operands: '',
   examples: [
     ['cronce activity', 'what people did, the latest first'],
-    ['cronce activity --schedule billing --since now-7d', 'who touched billing within a week'],
-    ['cronce activity --since yesterday --json', 'for a program'],
+    ['cronce activity --schedule billing --from now-7d', 'who touched billing within a week'],
+    ['cronce activity --from yesterday --json', 'for a program'],
   ],
   about: [
     'Every pause, resume, run, skip, backfill, cancellation, retry, drain, activation, adoption, prune, and every change or removal of a',
@@ -21,7 +21,7 @@ export const activity: Command = {
   ].join('\n'),
   flags: {
     schedule: { type: 'string', value: 'NAME', help: 'Only actions on this schedule' },
-    since: { type: 'string', value: 'TIME', help: 'From then on: now-2h, yesterday, 2027-03-28T01:30' },
+    from: { type: 'string', value: 'TIME', help: 'From then on: now-2h, yesterday, 2027-03-28T01:30' },
     to: { type: 'string', value: 'TIME', help: 'Before then' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
@@ -35,13 +35,20 @@ function runActivity(args: Args, io: Io): Promise<number> {
   atMost(args, 0, 'activity')
   const tz = zoneOf(args)
   return withClient(args, io, async (client, io) => {
-    const from = timeFlag(args, 'since', { tz, now: io.now })
+    const from = timeFlag(args, 'from', { tz, now: io.now })
     const to = timeFlag(args, 'to', { tz, now: io.now })
     const schedule = args.text('schedule')
     const { items, next } = await readPage(args, (page) => client.activity.list({ schedule, from, to, ...page }))
+    if (items.length === 0 && schedule !== undefined) await demandKnown(client, schedule)
     printList({ items, next, columns: columnsIn(tz), name: ({ id }) => id, empty: 'No activity.' }, args, io)
     return 0
   })
+}
+
+/** A name that is not a schedule, and is in no line of the log, is a mistake rather than an empty list. */
+async function demandKnown(client: Connection, schedule: string): Promise<void> {
+  const { items } = await client.activity.list({ schedule, limit: 1 })
+  if (items.length === 0) await client.schedules.get(schedule)
 }
 
 function columnsIn(tz: string): readonly Column<ActivityRecord>[] {
@@ -50,7 +57,7 @@ function columnsIn(tz: string): readonly Column<ActivityRecord>[] {
     { title: 'ACTION', value: ({ action }) => action, color: () => 'bold' },
     { title: 'SUBJECT', value: subjectWords },
     { title: 'AUTHOR', value: ({ author }) => author ?? '-' },
-    { title: 'FROM', value: ({ origin }) => origin, drop: 1 },
+    { title: 'ORIGIN', value: ({ origin }) => origin, drop: 1 },
     { title: 'NOTE', value: ({ note }) => note ?? '', shrinks: true },
     { title: 'CHANGED', value: ({ changed }) => JSON.stringify(changed), wide: true },
   ]

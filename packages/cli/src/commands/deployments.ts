@@ -120,7 +120,7 @@ async function viewsOf(
   named: string | undefined,
 ): Promise<readonly DeploymentsView[]> {
   if (named !== undefined) return [await client.deployments.get(named)]
-  const { items } = await client.schedules.list({ limit: 1_000 })
+  const { items } = await client.schedules.list({ internal: true, limit: 1_000 })
   const apps = new Set([...instances.map(({ app }) => app), ...items.flatMap(({ app }) => app ?? [])])
   const shown = [...apps].filter((app) => !isOfExec({ app })).sort()
   const found = await inParallel(shown.slice(0, MOST_APPS), AT_A_TIME, async (app) => {

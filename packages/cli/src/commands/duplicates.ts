@@ -1,5 +1,6 @@
-import type { FireView } from 'cronce'
-import { DETECT_JOB } from 'cronce/internal'
+import type { Connection, FireView } from 'cronce'
+import { CronceError } from 'cronce/cron'
+import { DETECT_JOB, didYouMean } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
@@ -13,12 +14,13 @@ export const duplicates: Command = {
   operands: '[<name>]',
   examples: [
     ['cronce duplicates', 'executions that happened although there had been one, the latest first'],
-    ['cronce duplicates nightly-report --since now-7d', 'of one name, within a week'],
+    ['cronce duplicates nightly-report --from now-7d', 'of one name, within a week'],
   ],
   about:
     'Wrap a job of any scheduler in app.detect(name, { window }, work) to have its executions counted. Kept for 30 days.',
   flags: {
-    since: { type: 'string', value: 'TIME', help: 'From then on: now-2h, yesterday, 2027-03-28T01:30' },
+    from: { type: 'string', value: 'TIME', help: 'From then on: now-2h, yesterday, 2027-03-28T01:30' },
+    to: { type: 'string', value: 'TIME', help: 'Before then' },
     ...PAGE_FLAGS,
     ...TIME_FLAGS,
     ...STORE_FLAGS,
@@ -42,15 +44,31 @@ function runDuplicates(args: Args, io: Io): Promise<number> {
   const [name] = atMost(args, 1, 'duplicates')
   const tz = zoneOf(args)
   return withClient(args, io, async (client, io) => {
-    const from = timeFlag(args, 'since', { tz, now: io.now })
+    const from = timeFlag(args, 'from', { tz, now: io.now })
+    const to = timeFlag(args, 'to', { tz, now: io.now })
     const schedule = name === undefined ? undefined : `${DETECT_JOB}:${name}`
-    const filter = { job: DETECT_JOB, outcome: 'skipped', schedule, from } as const
+    const filter = { job: DETECT_JOB, outcome: 'skipped', schedule, from, to } as const
     const { items: fires, next } = await readPage(args, (page) => client.fires.list({ ...filter, ...page }))
+    if (fires.length === 0 && name !== undefined) await demandDetected(client, name)
     const items = fires.map(duplicateOf)
     printList({ items, next, columns: columnsIn(tz), name: (one) => one.name, empty: 'No duplicates.' }, args, io)
     return 0
   })
 }
+
+/** A name that `app.detect` has not recorded is a mistake rather than an empty list. */
+async function demandDetected(client: Connection, name: string): Promise<void> {
+  if ((await client.schedules.find(`${DETECT_JOB}:${name}`)) !== null) return
+  const { items } = await client.schedules.list({ job: DETECT_JOB, limit: MOST_NAMES })
+  const names = items.map((schedule) => schedule.name.slice(DETECT_JOB.length + 1))
+  const meant = didYouMean(name, names)
+  throw new CronceError('SCHEDULE_NOT_FOUND', `No execution of ${JSON.stringify(name)} is on record.`, {
+    hint: meant === undefined ? 'List all of them: cronce duplicates.' : `Did you mean ${meant}?`,
+  })
+}
+
+/** How many names are looked through for the one that was meant. */
+const MOST_NAMES = 200
 
 function duplicateOf({ schedule, dueAt, input }: FireView): Duplicate {
   return { name: schedule.slice(DETECT_JOB.length + 1), at: dueAt, ...(input as Omit<Duplicate, 'name' | 'at'>) }

@@ -1,11 +1,11 @@
-import type { Connection, FireView, PageOptions, ScheduleView } from 'cronce'
+import type { Connection, FireView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { isInternal, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
+import { filteredPage, isInternal, SLOT_JOB, SLOT_PREFIX } from 'cronce/internal'
 import type { ViewedSchedule, ViewedSchedules } from 'cronce/postgres'
 import type { Args } from '../args.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Io } from '../io.ts'
-import { filteredPage, LeftOut } from '../left-out.ts'
+import { LeftOut } from '../left-out.ts'
 import { readGlob } from '../names.ts'
 import { findStoreOrDefault, STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost } from '../operands.ts'
@@ -36,7 +36,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten schedules that are due next'],
     ['cronce list -o name', 'only names, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column shows how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules of locks, elections and keys are listed only with --all, --job or a prefix.`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column shows how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules that cronce keeps for itself (cronce:…: locks, elections, keys, alerts, heartbeats) are listed only with --all, or a\nprefix or --job that begins with cronce:`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {
@@ -187,22 +187,29 @@ async function schedulesOf(client: Connection, args: Args, given: string | undef
     state: (args.text('state') === 'running' ? 'active' : args.text('state')) as ScheduleView['state'] | undefined,
     tenant: args.text('tenant'),
   }
-  const showsAll = args.has('all') || given !== undefined || filter.job !== undefined
+  const showsAll = showsInternal(args, given)
   const keeps = ({ name, failedInRow, open }: ScheduleView): boolean =>
     (glob === null || glob.matches(name) || name === given) &&
     (!args.has('failed') || failedInRow > 0) &&
     (args.text('state') !== 'running' || isRunning(open))
   if (!args.has('next')) {
-    const list = (page: PageOptions) => client.schedules.list({ ...filter, ...page })
-    return readPage(args, (page) => (showsAll ? filteredPage(list, page, keeps) : leftOut.page(list, page, keeps)))
+    const list = ({ limit, after }: { readonly limit: number; readonly after: string | null }) =>
+      client.schedules.list({ ...filter, internal: true, limit, after: after ?? undefined })
+    return readPage(args, ({ limit, after = null }) =>
+      showsAll ? filteredPage(list, { limit, after }, keeps) : leftOut.page(list, { limit, after }, keeps),
+    )
   }
   // What is due next can be told only from all of them.
   const all: ScheduleView[] = []
-  for await (const schedule of client.schedules.all(filter)) {
+  for await (const schedule of client.schedules.all({ ...filter, internal: true })) {
     if (keeps(schedule) && (showsAll || leftOut.isShown(schedule))) all.push(schedule)
   }
   all.sort((a, b) => dueNext(a) - dueNext(b) || (a.name < b.name ? -1 : 1))
   return readPage(args, async ({ limit }) => ({ items: args.has('all') ? all : all.slice(0, limit), next: null }))
+}
+
+function showsInternal(args: Args, given = ''): boolean {
+  return args.has('all') || given.startsWith('cronce:') || (args.text('job') ?? '').startsWith('cronce:')
 }
 
 const VIEWED = 1_000
@@ -230,7 +237,7 @@ function printViews({ now, items }: ViewedSchedules, args: Args, io: Io): void {
   const tz = zoneOf(args)
   const [given] = args.positionals
   const glob = given === undefined ? null : readGlob(given)
-  const showsAll = given !== undefined || args.has('job') || args.has('all')
+  const showsAll = showsInternal(args, given)
   const kept = items.filter(
     (view) => (glob?.matches(view.name) ?? true) && (showsAll || !isInternal(view.job)) && matches(view, args),
   )

@@ -1,3 +1,6 @@
+import type { Connection } from 'cronce'
+import { CronceError } from 'cronce/cron'
+import { DETECT_JOB, didYouMean, FLEET_SUBJECTS, THRESHOLDS } from 'cronce/internal'
 import type { Args, Flags } from '../args.ts'
 import { operatorOf } from '../confirm.ts'
 import type { Io } from '../io.ts'
@@ -48,10 +51,32 @@ function runMute(args: Args, io: Io): Promise<number> {
     if (until !== undefined && until <= io.now) {
       throw new UsageError(`--until ${formatInstant(until, tz)} is over.`, 'Name a time to come, or leave it out.')
     }
+    await demandSubject(client, subject)
     const muted = await client.alerts.mute(subject, { ...operatorOf(args, io), until, app: args.text('app') })
     if (args.has('json')) printJson({ items: muted }, io)
     else for (const each of muted) io.out(`${sanitize(muteWords(each, tz))}\n`)
     return 0
+  })
+}
+
+/** A subject that nothing has is a mistake: its mute would have no effect. */
+async function demandSubject(client: Connection, subject: string): Promise<void> {
+  const schedules = [subject, `${DETECT_JOB}:${subject}`].map((name) => client.schedules.find(name))
+  if ((await Promise.all(schedules)).some((schedule) => schedule !== null)) return
+  const alerts = await client.alerts.list({ all: true })
+  const instances = await client.instances.list()
+  const others = [
+    ...Object.keys(THRESHOLDS),
+    ...FLEET_SUBJECTS,
+    ...instances.map(({ host }) => host),
+    ...alerts.flatMap(({ subjects }) => subjects.map(({ name }) => name)),
+  ]
+  if (others.includes(subject)) return
+  const meant = didYouMean(subject, others)
+  // Its error names the schedule that was meant.
+  if (meant === undefined) await client.schedules.get(subject)
+  throw new CronceError('SCHEDULE_NOT_FOUND', `There is no schedule, host or rule ${JSON.stringify(subject)}.`, {
+    hint: `Did you mean ${meant}?`,
   })
 }
 

@@ -51,8 +51,12 @@ async function runNext(args: Args, io: Io): Promise<number> {
   const [first] = args.positionals
   const isName = args.positionals.length === 1 && first !== '' && !looksLikeExpression(first!)
   // Without a store it can only be an expression that went wrong.
-  if (isName && (await findStoreOrDefaultIfAny(args, io)).store !== undefined) return nextOfSchedule(first!, args, io)
-  return nextOfExpression(args, io)
+  if (!isName || (await findStoreOrDefaultIfAny(args, io)).store === undefined) return nextOfExpression(args, io)
+  try {
+    return await nextOfSchedule(first!, args, io)
+  } catch (error) {
+    throw withMistake(first!, error)
+  }
 }
 
 /** Five fields or more, a macro, or what EventBridge writes. A name of a schedule may have blanks, but hardly as many. */
@@ -81,9 +85,7 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
     throw new UsageError(`--${own} is a rule of the schedule ${name} itself.`, 'Leave it out, or give an expression.')
   }
   return withClient(args, io, async (client, io) => {
-    const stored = await client.schedules.get(name).catch((error: unknown) => {
-      throw isNotFound(error) ? neitherOf(name, error) : error
-    })
+    const stored = await client.schedules.get(name)
     const schedule = withExpectedRule(stored, stored.last.dueAt)
     const tz = zoneOf(args, triggerZone(schedule.trigger))
     const from = timeFlag(args, 'from', { tz, now: io.now }) ?? io.now
@@ -102,24 +104,38 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
   })
 }
 
-function isNotFound(error: unknown): error is CronceError {
-  return error instanceof CronceError && error.code === 'SCHEDULE_NOT_FOUND'
+/** What is not the name of a schedule may be an expression with a mistake in it: then the error says so, too. */
+function withMistake(text: string, error: unknown): unknown {
+  if (!(error instanceof CronceError) || !/[\s*/?,#]/.test(text.trim())) return error
+  const isNotFound = error.code === 'SCHEDULE_NOT_FOUND'
+  if (!isNotFound && !error.code.startsWith('STORE_')) return error
+  const mistake = mistakeIn(text)
+  if (mistake === null) return error
+  const why = `${mistake.message.charAt(0).toLowerCase()}${mistake.message.slice(1)}`
+  const quoted = JSON.stringify(text)
+  if (!isNotFound) {
+    const message = `${quoted} is not a valid expression, and schedules can't be looked up. The expression: ${why} The store: ${error.message}`
+    return new CronceError(error.code, message, { hint: hintsOf(mistake, error), cause: error })
+  }
+  const suggested = error.hint?.startsWith('Did you mean') ? [error] : []
+  const hint = hintsOf(...suggested, mistake) || 'See cronce next --help.'
+  return new UsageError(`${quoted} is neither the name of a schedule nor a valid expression: ${why}`, hint)
 }
 
-/** What is not a name of a schedule may be an expression with a mistake in it: then that is said, too. */
-function neitherOf(text: string, notFound: CronceError): CronceError {
-  if (!/[\s*/?,#]/.test(text.trim())) return notFound
+function hintsOf(...errors: readonly CronceError[]): string {
+  return errors
+    .map(({ hint = '' }) => hint)
+    .filter(Boolean)
+    .join(' ')
+}
+
+function mistakeIn(expression: string): CronceError | null {
   try {
-    cron(text)
-    return notFound
+    cron(expression)
+    return null
   } catch (error) {
-    if (!(error instanceof CronceError)) throw error
-    const why = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`
-    const hint = [notFound.hint?.startsWith('Did you mean') ? notFound.hint : '', error.hint ?? ''].filter(Boolean)
-    return new UsageError(
-      `${JSON.stringify(text)} is neither the name of a schedule nor a valid expression: ${why}`,
-      hint.length === 0 ? 'See cronce next --help.' : hint.join(' '),
-    )
+    if (error instanceof CronceError) return error
+    throw error
   }
 }
 

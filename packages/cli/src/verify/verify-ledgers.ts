@@ -60,7 +60,7 @@ export async function verifyLedgers(
 
 async function allNames(client: Connection): Promise<readonly string[]> {
   const names = new Set<string>()
-  for await (const { name } of client.schedules.all()) names.add(name)
+  for await (const { name } of client.schedules.all({ internal: true })) names.add(name)
   return [...names, ...(await goneSchedules(client, names))]
 }
 

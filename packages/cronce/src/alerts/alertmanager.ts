@@ -1,7 +1,7 @@
 import { isRecord, optionInvalid } from '../client/read-option.ts'
+import { readHttpUrl } from '../client/read-url.ts'
 import type { AlertChannel } from '../watch/channel.ts'
 import type { AlertMessage } from '../watch/message.ts'
-import { readHttpUrl } from '../watch/read-watch.ts'
 import { type ChannelOptions, post, readChannelOptions } from './post.ts'
 
 /** Options of `alertmanager()`. */
@@ -20,7 +20,7 @@ const TEST_LASTS_MS = 5 * 60_000
 export function alertmanager(options: AlertmanagerOptions): AlertChannel {
   const given = readChannelOptions('alertmanager', options, ['url', 'headers'])
   const { url, headers, name = 'alertmanager', filter } = given
-  const address = `${readHttpUrl('alertmanager.url', url).replace(/\/$/, '')}/api/v2/alerts`
+  const address = `${readHttpUrl('alertmanager.url', url, "Write alertmanager({ url: 'http://alertmanager:9093' }).").replace(/\/$/, '')}/api/v2/alerts`
   const sent = readHeaders(headers)
   return {
     name,

@@ -1,7 +1,7 @@
 import { invalid } from '../client/read-option.ts'
+import { readHttpUrl } from '../client/read-url.ts'
 import type { AlertChannel } from '../watch/channel.ts'
 import type { AlertMessage } from '../watch/message.ts'
-import { readHttpUrl } from '../watch/read-watch.ts'
 import { type ChannelOptions, post, readChannelOptions } from './post.ts'
 
 /** Options of `pagerDuty()`. */
@@ -18,7 +18,11 @@ const EVENTS_URL = 'https://events.pagerduty.com/v2/enqueue'
 export function pagerDuty(options: PagerDutyOptions): AlertChannel {
   const given = readChannelOptions('pagerDuty', options, ['routingKey', 'url'])
   const { routingKey, url = EVENTS_URL, name = 'pager-duty', filter } = given
-  const address = readHttpUrl('pagerDuty.url', url)
+  const address = readHttpUrl(
+    'pagerDuty.url',
+    url,
+    "Leave it out, or write pagerDuty({ routingKey, url: 'https://events.eu.pagerduty.com/v2/enqueue' }).",
+  )
   if (typeof routingKey !== 'string' || !/^[\w-]{1,100}$/.test(routingKey)) {
     // It is a secret: it is not repeated.
     throw invalid('pagerDuty.routingKey', undefined, 'the integration key of a service', 'process.env.PAGERDUTY_KEY')

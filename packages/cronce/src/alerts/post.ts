@@ -1,4 +1,5 @@
-import { invalid, readFields } from '../client/read-option.ts'
+import { invalid, isRecord, readFields } from '../client/read-option.ts'
+import { secretInvalid } from '../client/read-url.ts'
 import { VERSION } from '../version.ts'
 import { type AlertFilter, MessageRefused } from '../watch/channel.ts'
 
@@ -16,7 +17,11 @@ export function readChannelOptions<Name extends string>(
   options: unknown,
   names: readonly Name[],
 ): Partial<Record<Name, unknown>> & ChannelOptions {
-  const given = readFields(kind, options, [...names, 'name', 'filter'], `${kind}({ ${names[0]} })`)
+  const all = [...names, 'name', 'filter'] as const
+  if (!isRecord(options)) throw secretInvalid(kind, options, 'an object', `Write ${kind}({ ${names[0]}: … }).`)
+  // Any value may be a secret under a wrong name: what is unknown is named without its value.
+  readFields(kind, Object.fromEntries(Object.keys(options).map((name) => [name, undefined])), all, '')
+  const given = readFields(kind, options, all, '')
   const { name, filter } = given
   if (name !== undefined && (typeof name !== 'string' || !/^[\w.-]{1,50}$/.test(name))) {
     throw invalid(`${kind}.name`, name, 'up to 50 letters, digits, _, . and -', `'${kind}'`)

@@ -1,6 +1,6 @@
+import { readHttpUrl } from '../client/read-url.ts'
 import type { AlertChannel } from '../watch/channel.ts'
 import type { AlertMessage } from '../watch/message.ts'
-import { readHttpUrl } from '../watch/read-watch.ts'
 import { type ChannelOptions, post, readChannelOptions } from './post.ts'
 
 /** Options of `slack()`. */
@@ -17,7 +17,7 @@ export interface SlackOptions extends ChannelOptions {
  */
 export function slack(options: SlackOptions): AlertChannel {
   const { url, name = 'slack', filter } = readChannelOptions('slack', options, ['url'])
-  const address = readHttpUrl('slack.url', url)
+  const address = readHttpUrl('slack.url', url, "Write slack({ url: 'https://hooks.slack.com/services/…' }).")
   return {
     name,
     filter,

@@ -1,7 +1,7 @@
+import { readHttpUrl } from '../client/read-url.ts'
 import { readSecrets, type Secret } from '../signature/secrets.ts'
 import { sign } from '../signature/sign.ts'
 import type { AlertChannel } from '../watch/channel.ts'
-import { readHttpUrl } from '../watch/read-watch.ts'
 import { type ChannelOptions, post, readChannelOptions } from './post.ts'
 
 /** Options of `webhook()`. */
@@ -14,7 +14,7 @@ export interface WebhookOptions extends ChannelOptions {
 /** Posts each message as JSON, signed. A message that is sent again after a crash has the same `idempotency-key`. */
 export function webhook(options: WebhookOptions): AlertChannel {
   const { url, secret, name = 'webhook', filter } = readChannelOptions('webhook', options, ['url', 'secret'])
-  const address = readHttpUrl('webhook.url', url)
+  const address = readHttpUrl('webhook.url', url, "Write webhook({ url: 'https://example.com/alerts', secret }).")
   const secrets = readSecrets(secret)
   return {
     name,

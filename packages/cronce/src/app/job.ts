@@ -2,9 +2,10 @@ import type { CheckIn, CheckInUrl } from '../check-in/check-in.ts'
 import { inSubject } from '../client/in-subject.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
-import { isRecord, optionConflict, optionInvalid, readChoice, readFields, show } from '../client/read-option.ts'
+import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'
 import { POLICY_NAMES } from '../client/read-policy.ts'
 import { demandTrigger, unsetTrigger } from '../client/read-trigger.ts'
+import { readHttpUrl, secretInvalid } from '../client/read-url.ts'
 import type {
   NoTriggerOptions,
   PlacementOptions,
@@ -35,7 +36,6 @@ import { readTarget, TARGET_NAMES } from '../target/target.ts'
 import { readWatch } from '../watch/read-watch.ts'
 import type { JobWatchOptions } from '../watch/watch-options.ts'
 import { createRun } from './handled-run.ts'
-import { readPingUrl } from './read-ping-url.ts'
 
 /** What runs, and when. Without `cron`, `every` or `at` it runs when triggered, or by schedules made at run time. */
 export type JobOptions<Schema extends StandardSchema | undefined = undefined> =
@@ -272,14 +272,18 @@ function handlerHint(handler: unknown): string {
     : 'Write async (run) => { … } as the last argument.'
 }
 
+const CHECK_IN_HINT =
+  "Write checkIn: { url: 'https://hc-ping.com/…' }, or sentry(Sentry, { slug: 'billing' }) of cronce/check-in."
+
 function readCheckIn(given: unknown): CheckIn | CheckInUrl | undefined {
   if (given === undefined) return undefined
-  if (isRecord(given) && 'url' in given)
-    return { url: readPingUrl('checkIn.url', readFields('checkIn', given, ['url'], '{ url }').url) }
+  if (isRecord(given) && 'url' in given) {
+    const { url } = readFields('checkIn', given, ['url'], '{ url }')
+    return { url: readHttpUrl('checkIn.url', url, CHECK_IN_HINT) }
+  }
   const { started, ended } = (given ?? {}) as Partial<CheckIn>
   if (typeof started === 'function' && typeof ended === 'function') return given as CheckIn
-  const hint = "Write checkIn: { url: 'https://hc-ping.com/…' }, or sentry(Sentry, { slug }) of cronce/check-in."
-  throw optionInvalid('checkIn', given, 'a URL, or an object with the methods started and ended', hint)
+  throw secretInvalid('checkIn', given, 'an object with url, or with the methods started and ended', CHECK_IN_HINT)
 }
 
 function readRetryIf(job: string, retryIf: unknown): (error: unknown) => boolean {

@@ -3,6 +3,7 @@ import { readBoolean, readFields } from '../client/read-option.ts'
 import type { Instance, StopOptions } from '../engine/instance.ts'
 import { ERROR_CODES } from '../error-codes.ts'
 import { CronceError } from '../errors.ts'
+import { isInternal } from '../model/exclusive-jobs.ts'
 import type { AppCore } from './app-core.ts'
 import { pm2Warning } from './pm2.ts'
 import { type StopSignal, stopOnSignals } from './signals.ts'
@@ -140,9 +141,11 @@ export class AppLifecycle<Tx> {
     if (resolved.logger.info === undefined) return
     const { store } = lazy
     // The app has started, even if the store does not answer this query: then the log line names no due time.
-    const { schedules } = await store.load([...jobs.keys()].slice(0, MOST_READ)).catch(() => ({ schedules: [] }))
+    const declared = [...jobs.values()].filter(({ name }) => !isInternal(name))
+    const names = declared.map(({ name }) => name).slice(0, MOST_READ)
+    const { schedules } = await store.load(names).catch(() => ({ schedules: [] }))
     const now = clock.wall()
-    logger.info(startedLine({ jobs: jobs.values(), purpose, schedules, store: store.info.name, instance, now }))
+    logger.info(startedLine({ jobs: declared, purpose, schedules, store: store.info.name, instance, now }))
   }
 
   stop(): Promise<void> {

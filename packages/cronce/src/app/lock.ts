@@ -206,5 +206,8 @@ function readOptions(options: unknown): { readonly waitMs: number; readonly sign
     })
   }
   const { wait, signal } = readCommand(options, ['wait', 'signal'])
-  return { waitMs: readDuration('wait', wait ?? 30_000, { min: 0, max: DAY_MS }), signal: readSignal(signal) }
+  return {
+    waitMs: readDuration('wait', wait ?? 30_000, { min: 0, max: DAY_MS, usual: 30_000 }),
+    signal: readSignal(signal),
+  }
 }

@@ -279,7 +279,7 @@ function readWork(work: unknown): () => unknown {
 function readOptions(options: unknown): Options {
   const { ttl, rerun, wait, signal } = readCommand(options, ['ttl', 'rerun', 'wait', 'signal'])
   return {
-    ttlMs: readDuration('ttl', ttl ?? 7 * DAY_MS, { min: DAY_MS, max: YEAR_MS }),
+    ttlMs: readDuration('ttl', ttl ?? 7 * DAY_MS, { min: DAY_MS, max: YEAR_MS, usual: 7 * DAY_MS }),
     rerun: readBoolean('rerun', rerun ?? false),
     waitMs: wait === undefined ? Number.POSITIVE_INFINITY : readDuration('wait', wait, { min: 0, max: DAY_MS }),
     signal: readSignal(signal),

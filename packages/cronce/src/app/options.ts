@@ -1,6 +1,15 @@
 import { readName } from '../client/read-name.ts'
-import { isRecord, readBoolean, readDuration, readFields, readInteger, show } from '../client/read-option.ts'
+import {
+  type Bounds,
+  isRecord,
+  readBoolean,
+  readDuration,
+  readFields,
+  readInteger,
+  show,
+} from '../client/read-option.ts'
 import { readLabels } from '../client/read-placement.ts'
+import { readHttpUrl, secretInvalid } from '../client/read-url.ts'
 import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
 import { GRACE_MS } from '../engine/fleet/lease.ts'
@@ -12,7 +21,6 @@ import { type ReadAlerts, readAlerts, readWatch } from '../watch/read-watch.ts'
 import type { Thresholds } from '../watch/rules/thresholds.ts'
 import type { WatchOptions } from '../watch/watch-options.ts'
 import { type Logger, stderrLogger } from './logger.ts'
-import { readPingUrl } from './read-ping-url.ts'
 
 /** Options of `cronce()`. */
 export interface CronceOptions<Tx = unknown> {
@@ -134,28 +142,31 @@ const NAMES = [
   'watch',
 ] as const satisfies readonly (keyof CronceOptions)[]
 
+const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
 const SILENT: Logger = { error: () => {}, warn: () => {} }
 
 export function resolveOptions(options: unknown): ResolvedOptions {
   const given = readFields('', options, NAMES, "cronce({ store: 'sqlite:./cronce.db' })")
+  const duration = (name: (typeof NAMES)[number], usual: number, bounds: Bounds): number =>
+    readDuration(name, given[name] ?? usual, { ...bounds, usual })
   return Object.freeze({
     namespace: readName('namespace', given.namespace ?? 'default'),
     app: given.app === undefined ? undefined : readName('app', given.app),
     deployment: given.deployment === undefined ? undefined : readName('deployment', given.deployment),
     labels: readLabels(given.labels),
     concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
-    leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
-    claimAheadMs: readDuration('claimAhead', given.claimAhead ?? GRACE_MS, { min: 0, max: GRACE_MS }),
-    drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
-    holdDownMs: readDuration('holdDown', given.holdDown ?? 60_000, { min: 1_000, max: DAY_MS }),
-    retireAfterMs: readDuration('retireAfter', given.retireAfter ?? 600_000, { min: 1_000, max: DAY_MS }),
+    leaseMs: duration('lease', 15_000, { min: 1_000, max: 600_000 }),
+    claimAheadMs: duration('claimAhead', GRACE_MS, { min: 0, max: GRACE_MS }),
+    drainMs: duration('drain', 30_000, { min: 0, max: DAY_MS }),
+    holdDownMs: duration('holdDown', 60_000, { min: 1_000, max: DAY_MS }),
+    retireAfterMs: duration('retireAfter', 600_000, { min: 1_000, max: DAY_MS }),
     heartbeat: readHeartbeat(given.heartbeat),
     signals: readBoolean('signals', given.signals ?? true),
     keepAlive: readBoolean('keepAlive', given.keepAlive ?? true),
     logger: readLogger(given.logger),
-    keepActivityMs: readKeep(given.keepActivity),
+    keepActivityMs: duration('keepActivity', YEAR_MS, { min: DAY_MS, max: 10 * YEAR_MS }),
     adopt: readBoolean('adopt', given.adopt ?? false),
     watch: resolveWatch(given),
     warnings: appSuspicions(given),
@@ -167,20 +178,22 @@ function resolveWatch({ alerts, watch }: { alerts?: unknown; watch?: unknown }):
   return { alerts: readAlerts(alerts), thresholds: readWatch(watch, 'app') }
 }
 
+const HEARTBEAT_HINT = "Write heartbeat: { url: 'https://hc-ping.com/…' }."
+
 function readHeartbeat(given: unknown): Heartbeat | null {
   if (given === undefined) return null
+  if (typeof given === 'string' && given.includes('/')) {
+    throw secretInvalid('heartbeat', given, 'a duration, or an object with every and url', HEARTBEAT_HINT)
+  }
   const fields = isRecord(given)
     ? readFields('heartbeat', given, ['every', 'url'], "{ every: '1m' }")
     : { every: given }
-  const { every = '1m', url } = fields as { readonly every?: unknown; readonly url?: unknown }
+  const { every = MINUTE_MS, url } = fields as { readonly every?: unknown; readonly url?: unknown }
+  const bounds = { min: 1_000, max: DAY_MS, usual: MINUTE_MS }
   return {
-    everyMs: readDuration(isRecord(given) ? 'heartbeat.every' : 'heartbeat', every, { min: 1_000, max: DAY_MS }),
-    url: url === undefined ? null : readPingUrl('heartbeat.url', url),
+    everyMs: readDuration(isRecord(given) ? 'heartbeat.every' : 'heartbeat', every, bounds),
+    url: url === undefined ? null : readHttpUrl('heartbeat.url', url, HEARTBEAT_HINT),
   }
-}
-
-function readKeep(keep: unknown = YEAR_MS): number {
-  return readDuration('keepActivity', keep, { min: DAY_MS, max: 10 * YEAR_MS })
 }
 
 function readLogger(logger: unknown): Logger {

@@ -2,17 +2,23 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 export type StopSignal = (typeof SIGNALS)[number]
 
+/** Of one Ctrl-C a process gets two signals: one from the terminal, and one that npm or `timeout` passes on. */
+const SAME_MS = 500
+
 /**
  * On SIGTERM or SIGINT: stop, then let the process end as it would have without cronce. A second signal does not wait. Returns
  * how to undo this.
  */
 export function stopOnSignals(stop: (signal: StopSignal) => Promise<void>): () => void {
-  let stopping = false
+  let stoppedAt: number | null = null
   const onSignal = (signal: StopSignal): void => {
-    if (stopping) endAs(signal)
+    if (stoppedAt !== null) {
+      if (performance.now() - stoppedAt >= SAME_MS) endAs(signal)
+      return
+    }
+    stoppedAt = performance.now()
     // `stop` never rejects.
-    else void stop(signal).then(() => endAs(signal))
-    stopping = true
+    void stop(signal).then(() => endAs(signal))
   }
   const remove = (): void => {
     for (const signal of SIGNALS) process.off(signal, onSignal)

@@ -46,8 +46,9 @@ const UNITS = [
 ] as const
 
 function inWords(ms: number): string {
-  const [size, unit] = UNITS.find(([unitMs]) => ms >= unitMs) ?? UNITS[3]
-  return `in ${Math.round(ms / size)} ${unit}`
+  const [size, unit] = UNITS.find(([unitMs]) => Math.abs(ms) >= unitMs) ?? UNITS[3]
+  const count = Math.round(Math.abs(ms) / size)
+  return ms < 0 && count > 0 ? `overdue by ${count} ${unit}` : `in ${count} ${unit}`
 }
 
 interface Stopping {

@@ -1,5 +1,5 @@
 import { parseDuration } from '../duration.ts'
-import { asCode, NAME_LIMIT } from './as-code.ts'
+import { asCode, NAME_LIMIT, nest } from './as-code.ts'
 import { spellDuration } from './spell-duration.ts'
 
 /** A word for a unit, the unit here, and how many of it one is. */
@@ -27,8 +27,8 @@ export function durationMeant(
   if (/^\d+$/.test(value)) return isWithin(Number(value) * 1_000) ? missingUnit(path, value) : null
   const cron = cronMeant(path, value)
   if (cron !== null) return `Write cron: ${asCode(cron)}.`
-  const meant = isoDuration(value) ?? wordsOfDuration(value)
-  return meant !== null && isWithin(parseDuration(meant)) ? `Write ${last(path)}: '${meant}'.` : null
+  const meant = rewritten(value)
+  return meant !== null && isWithin(parseDuration(meant)) ? `Write ${nest(path, `'${meant}'`)}.` : null
 }
 
 function isZero(value: unknown): boolean {
@@ -47,11 +47,23 @@ function cronMeant(path: string, text: string): string | null {
 
 function inSeconds(path: string, value: number): string | null {
   if (!Number.isInteger(value) || value <= 0) return null
-  return `Numbers are milliseconds. Write ${last(path)}: '${spellDuration(value * 1_000)}'.`
+  return `Numbers are milliseconds. Write ${nest(path, `'${spellDuration(value * 1_000)}'`)}.`
 }
 
 function missingUnit(path: string, digits: string): string {
-  return `Add the unit: ${last(path)}: '${digits}s' or '${digits}ms'.`
+  return `Add the unit: ${nest(path, `'${digits}s'`)} or '${digits}ms'.`
+}
+
+function rewritten(text: string): string | null {
+  return isoDuration(text) ?? wordsOfDuration(text) ?? lastUnit(text)
+}
+
+/** `1h30m` for `1h30`. */
+function lastUnit(text: string): string | null {
+  const next = { w: 'd', d: 'h', h: 'm', m: 's' } as const
+  const [, unit] = /([wdhm]) ?\d+$/.exec(text) ?? []
+  const meant = unit === undefined ? null : `${text}${next[unit as keyof typeof next]}`
+  return meant === null || parseDuration(meant) === null ? null : meant
 }
 
 /** `1h30m` for `PT1H30M`. */
@@ -75,8 +87,4 @@ function wordsOfDuration(text: string): string | null {
     return unit === undefined ? null : `${Number(count) * size}${unit}`
   })
   return written.includes(null) ? null : written.join('')
-}
-
-function last(path: string): string {
-  return path.split('.').at(-1)!
 }

@@ -2,7 +2,7 @@ import { didYouMean } from '../did-you-mean.ts'
 import { parseDuration } from '../duration.ts'
 import { CronceError } from '../errors.ts'
 import { at } from '../trigger/at.ts'
-import { isSecret } from './as-code.ts'
+import { hideUrls, isSecret, nest } from './as-code.ts'
 import { choiceHint } from './choice-words.ts'
 import { durationMeant } from './duration-meant.ts'
 import { nameHint } from './option-hints.ts'
@@ -57,21 +57,30 @@ export function readInteger(path: string, value: unknown, { min, max }: Bounds):
   )
 }
 
-/** `3` for `'3'`; the nearest that fits for a number that does not. */
+/** `3` for `'3'` and `'3 times'`; the nearest that fits for a number that does not. */
 function integerMeant(value: unknown, { min, max }: Bounds): string {
-  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{1,10}$/.test(value))
-  const read = isNumber ? Math.round(Number(value)) : Number(value !== false)
+  const written = typeof value === 'string' ? /^\d{1,10}(?!\d)/.exec(value)?.[0] : undefined
+  const given = written === undefined ? value : Number(written)
+  const read = typeof given === 'number' ? Math.round(given) : Number(value !== false)
   const nearest = Math.min(max, Math.max(min, Number.isNaN(read) ? 1 : read))
   return String(nearest)
 }
 
 export function readNumber(path: string, value: unknown, { min, max }: Bounds): number {
   if (typeof value === 'number' && value >= min && value <= max) return value
-  throw invalid(path, value, `a number from ${grouped(min)} to ${grouped(max)}`, String(min))
+  const given = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  const nearest = typeof given === 'number' && !Number.isNaN(given) ? Math.min(max, Math.max(min, given)) : min
+  throw invalid(path, value, `a number from ${grouped(min)} to ${grouped(max)}`, String(nearest))
+}
+
+export interface DurationBounds extends Bounds {
+  /** What most users have, as the example in the hint. @default the nearest duration that is allowed */
+  readonly usual?: number | undefined
 }
 
 /** Milliseconds. Zero is a duration only where `min` is 0. */
-export function readDuration(path: string, value: unknown, { min, max }: Bounds): number {
+export function readDuration(path: string, value: unknown, bounds: DurationBounds): number {
+  const { min, max } = bounds
   const isZero = value === 0 || (typeof value === 'string' && /^0(ms|[smhdw])?$/.test(value))
   const isDuration = typeof value === 'string' || typeof value === 'number'
   const ms = isZero ? 0 : isDuration ? parseDuration(value) : null
@@ -81,7 +90,7 @@ export function readDuration(path: string, value: unknown, { min, max }: Bounds)
     path,
     value,
     `a duration ${range}, written as in 1h30m, or whole milliseconds`,
-    durationMeant(path, value, { min, max }) ?? `Write ${nest(path, sampleDuration(min, max))}.`,
+    durationMeant(path, value, bounds) ?? `Write ${nest(path, sampleDuration(ms, bounds))}.`,
   )
 }
 
@@ -92,13 +101,20 @@ export function readChoice<const Choice extends string>(
 ): Choice {
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
-  const expected = `one of ${choices.join(', ')}`
+  const expected = choices.length === 1 ? choices[0]! : `one of ${choices.join(', ')}`
   const known = choiceHint(path, value, choices, (choice) => nest(path, `'${choice}'`))
   if (known !== undefined) throw optionInvalid(path, value, expected, known)
-  const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
+  const meant = typeof value === 'string' ? (didYouMean(value, choices) ?? completed(value, choices)) : undefined
   const written = choices.map((choice) => `'${choice}'`).join(', ')
-  const hint = meant === undefined ? `Write one of ${written}.` : `Did you mean '${meant}'?`
+  const some = choices.length === 1 ? nest(path, written) : `one of ${written}`
+  const hint = meant === undefined ? `Write ${some}.` : `Did you mean '${meant}'?`
   throw optionInvalid(path, value, expected, hint)
+}
+
+/** `exactly-once` for `exactly`, if nothing else begins like that. */
+function completed(text: string, choices: readonly string[]): string | undefined {
+  const begun = choices.filter((choice) => text.length > 2 && choice.startsWith(text.toLowerCase()))
+  return begun.length === 1 ? begun[0] : undefined
 }
 
 /** Epoch milliseconds of a Date, a number, or an ISO text that says its zone. */
@@ -177,10 +193,8 @@ function unknownHint(path: string, name: string, value: unknown, names: readonly
 /** The value in a few words: a message never repeats all of the caller's data. */
 export function show(value: unknown): string {
   if (typeof value === 'string') {
-    // A URL with a user may hold a password.
-    const scheme = /^([a-z+]+:\/\/)[^/]*@/i.exec(value)?.[1]
-    if (scheme !== undefined) return JSON.stringify(`${scheme}…`)
-    return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value)
+    const text = hideUrls(value)
+    return JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
   }
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value)
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
@@ -192,16 +206,11 @@ function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** `retry.attempts`, `3` becomes `retry: { attempts: 3 }`. */
-function nest(path: string, sample: string): string {
-  if (path === '') return sample
-  const [last, ...outer] = path.split('.').reverse()
-  return outer.reduce((inner, name) => `${name}: { ${inner} }`, `${last}: ${sample}`)
-}
-
-function sampleDuration(min: number, max: number): string {
-  const fits = [5 * MINUTE_MS, 10_000, DAY_MS].find((ms) => ms >= min && ms <= max) ?? max
-  return `'${spellDuration(fits)}'`
+/** The usual value of the option, or else the nearest that is allowed. */
+function sampleDuration(ms: number | null, { min, max, usual }: DurationBounds): string {
+  const common = [5 * MINUTE_MS, 10_000, DAY_MS].find((some) => some >= min && some <= max) ?? max
+  const nearest = ms === null || ms <= 0 ? common : Math.min(max, Math.max(min, ms))
+  return `'${spellDuration(usual ?? nearest)}'`
 }
 
 function grouped(value: number): string {

@@ -14,11 +14,13 @@ import {
   type RetryPolicy,
   type TimeoutPolicy,
 } from '../model/policy.ts'
+import { asCode } from './as-code.ts'
 import { readName } from './read-name.ts'
 import {
   DAY_MS,
   isRecord,
   optionConflict,
+  optionInvalid,
   readChoice,
   readDuration,
   readFields,
@@ -103,11 +105,17 @@ function readMisfire(value: unknown): MisfirePolicy {
     "{ late: 'latest', window: '1d' }",
   )
   const policy: MisfirePolicy = {
-    graceMs: grace === undefined ? defaults.graceMs : readDuration('misfire.grace', grace, { min: 0, max: YEAR_MS }),
+    graceMs:
+      grace === undefined
+        ? defaults.graceMs
+        : readDuration('misfire.grace', grace, { min: 0, max: YEAR_MS, usual: defaults.graceMs }),
     late: late === undefined ? defaults.late : readChoice('misfire.late', late, LATE),
     limit:
       limit === undefined ? defaults.limit : readInteger('misfire.limit', limit, { min: 1, max: LIMITS.openFires }),
-    windowMs: window === undefined ? defaults.windowMs : readDuration('misfire.window', window, UP_TO_A_YEAR),
+    windowMs:
+      window === undefined
+        ? defaults.windowMs
+        : readDuration('misfire.window', window, { ...UP_TO_A_YEAR, usual: defaults.windowMs }),
   }
   if (policy.graceMs <= policy.windowMs) return policy
   throw optionConflict(
@@ -143,9 +151,15 @@ function readBackoff(value: unknown): Pick<RetryPolicy, 'baseMs' | 'factor' | 'c
     ['base', 'factor', 'cap', 'jitter'],
     "{ base: '1s', cap: '5m' }",
   )
-  const baseMs = base === undefined ? defaultBase : readDuration('retry.backoff.base', base, { min: 1, max: DAY_MS })
+  const baseMs =
+    base === undefined
+      ? defaultBase
+      : readDuration('retry.backoff.base', base, { min: 1, max: DAY_MS, usual: defaultBase })
   const week = { min: 1, max: 7 * DAY_MS }
-  const capMs = cap === undefined ? Math.max(defaultCap, baseMs) : readDuration('retry.backoff.cap', cap, week)
+  const capMs =
+    cap === undefined
+      ? Math.max(defaultCap, baseMs)
+      : readDuration('retry.backoff.cap', cap, { ...week, usual: Math.max(defaultCap, baseMs) })
   if (capMs < baseMs) {
     throw optionConflict(
       'The option retry.backoff.cap is shorter than retry.backoff.base.',
@@ -167,7 +181,10 @@ function readTimeout(value: unknown): TimeoutPolicy {
   const { run, grace } = readFields('timeout', value, ['run', 'grace'], "{ run: '1h', grace: '10s' }")
   return {
     runMs: run === undefined ? null : readDuration('timeout.run', run, UP_TO_A_YEAR),
-    graceMs: grace === undefined ? defaults.graceMs : readDuration('timeout.grace', grace, { min: 0, max: DAY_MS }),
+    graceMs:
+      grace === undefined
+        ? defaults.graceMs
+        : readDuration('timeout.grace', grace, { min: 0, max: DAY_MS, usual: defaults.graceMs }),
   }
 }
 
@@ -197,7 +214,7 @@ function readRetention(
   const least = keepAtLeastMs({ ...DEFAULT_POLICY, misfire })
   const warnings: string[] = []
   const readKept = (path: string, kept: unknown): number => {
-    const ms = readDuration(path, kept, { min: 1, max: 10 * YEAR_MS })
+    const ms = readDuration(path, kept, { min: 1, max: 10 * YEAR_MS, usual: Math.max(least, defaults.keepMs) })
     if (ms >= least) return ms
     warnings.push(
       `${path} was raised to the misfire window and a day, since the record prevents a second run. ` +
@@ -224,7 +241,12 @@ function readRetention(
 function readLimits({ concurrency, group }: Fields): LimitPolicy {
   const job = concurrency === undefined ? null : readInteger('concurrency', concurrency, MANY)
   if (group === undefined) return { job, group: null }
-  const { name, limit } = readFields('group', group, ['name', 'limit'], "{ name: 'reports', limit: 4 }")
+  const written = isRecord(group) ? (group as { readonly name?: unknown }).name : group
+  const sample = `{ name: ${typeof written === 'string' ? asCode(written) : "'reports'"}, limit: 4 }`
+  const { name, limit } = readFields('group', group, ['name', 'limit'], sample)
+  if (limit === undefined) {
+    throw optionInvalid('group.limit', limit, 'a whole number from 1 to 100,000', `Write group: ${sample}.`)
+  }
   return { job, group: { name: readName('group', name), limit: readInteger('group.limit', limit, MANY) } }
 }
 

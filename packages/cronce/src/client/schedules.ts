@@ -1,3 +1,4 @@
+import { isInternal, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
 import type { MissedChoice, ScheduleState } from '../model/schedule.ts'
 import { SCHEDULE_STATES } from '../model/state-of.ts'
 import { pause, resume } from '../policy/operate/pause.ts'
@@ -11,7 +12,7 @@ import { type CreatedMany, type CreateManyOptions, createMany, type Entries } fr
 import { type Delivered, type DeliverOptions, deliverFire } from './deliver.ts'
 import type { AnyInputs } from './inputs.ts'
 import { viewSchedule } from './make-view.ts'
-import { everyItem, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
+import { everyItem, filteredPage, PAGE_NAMES, type Page, type PageOptions, readPage } from './pages.ts'
 import type { ClientParts } from './parts.ts'
 import {
   AUTHORED,
@@ -43,6 +44,11 @@ export interface ScheduleFilter {
   readonly tenant?: string | undefined
   /** Declared in the code of this app. */
   readonly app?: string | undefined
+  /**
+   * Also those that cronce keeps for itself, whose names begin with `cronce:`: locks, elections, keys, alerts, heartbeats.
+   * @default false, unless `job` or `prefix` begins with `cronce:`
+   */
+  readonly internal?: boolean | undefined
 }
 
 /** Options of `schedules.create()`, `put()` and `replace()`. */
@@ -109,7 +115,7 @@ export interface Schedules<Tx = unknown, Inputs = AnyInputs> {
 }
 
 const MISSED: readonly MissedChoice[] = ['skip', 'latest', 'all']
-const FILTERS = ['job', 'state', 'prefix', 'tenant', 'app'] as const
+const FILTERS = ['job', 'state', 'prefix', 'tenant', 'app', 'internal'] as const
 
 export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
   const { store } = parts
@@ -118,8 +124,12 @@ export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
     const { schedules } = await readStore('load a schedule', () => store.load([id]))
     return schedules[0] === undefined ? null : viewSchedule(schedules[0])
   }
-  const list = async (query: ScheduleQuery): Promise<Page<ScheduleView>> => {
-    const { items, next } = await readStore('list schedules', () => store.listSchedules(query))
+  const list = async ({ internal, ...query }: ListQuery): Promise<Page<ScheduleView>> => {
+    const read = async (page: Pick<ListQuery, 'limit' | 'after'>): Promise<Page<ScheduleState>> =>
+      readStore('list schedules', () => store.listSchedules({ ...query, ...page }))
+    const { items, next } = await (internal
+      ? read(query)
+      : filteredPage(read, query, ({ definition }) => !isInternal(definition.job)))
     return { items: items.map(viewSchedule), next }
   }
   return {
@@ -228,8 +238,15 @@ function readWrite<Tx>(more: WriteOptions<Tx> | undefined): InTransaction<Tx> & 
 
 type Filter = Partial<Record<(typeof FILTERS)[number], unknown>>
 
-function readFilter({ job, state, prefix, tenant, app }: Filter): Omit<ScheduleQuery, 'limit' | 'after'> {
+/** `internal`: with those that the library keeps for itself. */
+interface ListQuery extends ScheduleQuery {
+  readonly internal: boolean
+}
+
+function readFilter({ job, state, prefix, tenant, app, internal }: Filter): Omit<ListQuery, 'limit' | 'after'> {
+  const isNamed = [job, prefix].some((text) => typeof text === 'string' && text.startsWith(RESERVED_PREFIX))
   return {
+    internal: internal === undefined ? isNamed : readBoolean('internal', internal),
     job: optionalText('job', job),
     state: state === undefined ? undefined : readChoice('state', state, SCHEDULE_STATES),
     prefix: optionalText('prefix', prefix),

@@ -118,10 +118,11 @@ export class Instance<Tx = unknown> {
     })
   }
 
-  /** The jobs, and tasks of node-cron, that this instance is executing, one entry for each run. Not the work of locks and elections. */
+  /** The jobs, and tasks of node-cron, that this instance is executing, one entry for each run. Not what is only claimed, nor locks and elections. */
   get runningJobs(): readonly string[] {
-    const records = this.#core.runs.all().map(({ started }) => started.record)
-    return records
+    const called = this.#core.runs.all().filter(({ calledAt }) => calledAt !== undefined)
+    return called
+      .map(({ started }) => started.record)
       .filter(({ job }) => !isExclusive(job))
       .map(({ job, schedule }) => (job === SLOT_JOB ? schedule : job))
   }

@@ -18,6 +18,21 @@ export const RULES = [
 /** The name of a rule of the watchdog. */
 export type Rule = (typeof RULES)[number]
 
+/** Subjects of the rules `fleet` and `store`, besides hosts. */
+export const FLEET_SUBJECTS = [
+  'instances',
+  'deployments',
+  'latency',
+  'outage',
+  'rollback',
+  'retention',
+  'STORE_SETTING_UNSAFE',
+  'STORE_ON_NETWORK',
+  'STORE_PROMOTED',
+  'STORE_MACHINE_CHANGED',
+] as const
+export type FleetSubject = (typeof FLEET_SUBJECTS)[number]
+
 /** How bad it is: `critical` means that work is not done. */
 export type Severity = 'warning' | 'critical'
 

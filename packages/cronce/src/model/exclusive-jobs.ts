@@ -38,7 +38,7 @@ export function alertsSchedule(app: string): string {
   return `${ALERTS_JOB}:${app}`
 }
 
-/** Whether it is the library's own and of no interest in lists. */
+/** Whether the library keeps schedules of this job for itself: lists leave them out unless they are asked for. */
 export function isInternal(job: string): boolean {
-  return isExclusive(job) || job === ALERTS_JOB
+  return job.startsWith(RESERVED_PREFIX) && job !== SLOT_JOB
 }

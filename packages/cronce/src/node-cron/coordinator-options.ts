@@ -66,11 +66,11 @@ export function resolveCoordinatorOptions(options: unknown, opensStore: boolean)
     "{ overlap: 'fleet' }",
   )
   return {
-    timeoutMs: readDuration('timeout', timeout ?? 800, { min: 50, max: 2_000 }),
+    timeoutMs: readDuration('timeout', timeout ?? 800, { min: 50, max: 2_000, usual: 800 }),
     // The process of a background task waits for five seconds, for all of it together.
-    aheadMs: readDuration('ahead', ahead ?? 3_000, { min: 0, max: 3_000 }),
+    aheadMs: readDuration('ahead', ahead ?? 3_000, { min: 0, max: 3_000, usual: 3_000 }),
     isExclusive: readChoice('overlap', overlap ?? 'allow', ['allow', 'fleet']) === 'fleet',
-    longestMs: readDuration('longest', longest ?? DAY_MS, { min: 1_000, max: 30 * DAY_MS }),
+    longestMs: readDuration('longest', longest ?? DAY_MS, { min: 1_000, max: 30 * DAY_MS, usual: DAY_MS }),
     cron: cron === undefined ? null : readRegistry(cron),
     ownApp: ownApp as OwnAppOptions,
   }

@@ -43,8 +43,8 @@ export function resolveSetup(options: unknown): Setup {
     namespace: readName('namespace', given.namespace ?? CRONCE_NAMESPACE ?? 'default'),
     // node-cron knows no limit.
     concurrency: readInteger('concurrency', given.concurrency ?? 1_000, { min: 1, max: 10_000 }),
-    leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000 }),
-    drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS }),
+    leaseMs: readDuration('lease', given.lease ?? 15_000, { min: 1_000, max: 600_000, usual: 15_000 }),
+    drainMs: readDuration('drain', given.drain ?? 30_000, { min: 0, max: DAY_MS, usual: 30_000 }),
     signals: readBoolean('signals', given.signals ?? true),
     adopt: readBoolean('adopt', given.adopt ?? false),
     unnamed: readChoice('unnamed', given.unnamed ?? 'own', ['own', 'shared']),

@@ -10,6 +10,7 @@ import {
   readInteger,
   YEAR_MS,
 } from '../client/read-option.ts'
+import { readHttpUrl } from '../client/read-url.ts'
 import type { Rule } from '../model/alert.ts'
 import type { AlertChannel, AlertsOptions, SendAlert } from './channel.ts'
 import type { AlertTimes } from './reconcile.ts'
@@ -60,11 +61,12 @@ function readRule(rule: Rule, value: unknown, base: Thresholds): object | false 
   if (rule === 'duplicate') throw invalid(path, value, 'false', 'false')
   const form = FORMS[rule]
   const before = base[rule] === false ? THRESHOLDS[rule] : base[rule]
-  if (isSetting(form)) return { ...before, [form.to]: readSetting(path, value, form) }
+  const usual: Readonly<Record<string, number | null>> = THRESHOLDS[rule]
+  if (isSetting(form)) return { ...before, [form.to]: readSetting(path, value, form, usual) }
   const fields = readFields(path, value, Object.keys(form), sampleOf(form))
   const set = Object.entries(fields).map(([name, field]) => {
     const setting = form[name]!
-    return [setting.to, readSetting(`${path}.${name}`, field, setting)]
+    return [setting.to, readSetting(`${path}.${name}`, field, setting, usual)]
   })
   return { ...before, ...Object.fromEntries(set) }
 }
@@ -78,8 +80,14 @@ function sampleOf(form: Readonly<Record<string, Setting>>): string {
   return `{ ${name}: ${setting.kind === 'count' ? '3' : "'15m'"} }`
 }
 
-function readSetting(path: string, value: unknown, { kind, ...bounds }: Setting): number {
-  return kind === 'count' ? readInteger(path, value, bounds) : readDuration(path, value, bounds)
+function readSetting(
+  path: string,
+  value: unknown,
+  { to, kind, min, max }: Setting,
+  usual: Readonly<Record<string, number | null>>,
+): number {
+  if (kind === 'count') return readInteger(path, value, { min, max })
+  return readDuration(path, value, { min, max, usual: usual[to] ?? undefined })
 }
 
 /** What the option `alerts` says, with defaults. */
@@ -88,15 +96,26 @@ export interface ReadAlerts extends AlertTimes {
   readonly publicUrl: string | null
 }
 
+const REPEAT_MS = 4 * 3_600_000
+const GATHER_MS = 10_000
+
 export function readAlerts(options: unknown): ReadAlerts {
   const names = ['channels', 'repeat', 'gather', 'publicUrl'] as const satisfies readonly (keyof AlertsOptions)[]
   const given = readFields('alerts', options ?? {}, names, '{ channels: [slack({ url })] }')
   return {
     channels: readChannels(given.channels ?? []),
-    repeatMs: readDuration('alerts.repeat', given.repeat ?? 4 * 3_600_000, { min: MINUTE_MS, max: 30 * DAY_MS }),
-    gatherMs: readDuration('alerts.gather', given.gather ?? 10_000, { min: 0, max: 10 * MINUTE_MS }),
-    publicUrl: given.publicUrl === undefined ? null : readHttpUrl('alerts.publicUrl', given.publicUrl),
+    repeatMs: readDuration('alerts.repeat', given.repeat ?? REPEAT_MS, {
+      ...{ min: MINUTE_MS, max: 30 * DAY_MS, usual: REPEAT_MS },
+    }),
+    gatherMs: readDuration('alerts.gather', given.gather ?? GATHER_MS, {
+      ...{ min: 0, max: 10 * MINUTE_MS, usual: GATHER_MS },
+    }),
+    publicUrl: given.publicUrl === undefined ? null : readPublicUrl(given.publicUrl),
   }
+}
+
+function readPublicUrl(url: unknown): string {
+  return readHttpUrl('alerts.publicUrl', url, "Write alerts: { publicUrl: 'https://cronce.example.com' }.")
 }
 
 function readChannels(channels: unknown): readonly AlertChannel[] {
@@ -124,19 +143,5 @@ function readChannel(channel: unknown, index: number): AlertChannel {
     channel,
     'a function, or a channel of cronce/alerts',
     "Import slack, pagerDuty, alertmanager or webhook from 'cronce/alerts', or write async (message) => { … }.",
-  )
-}
-
-/** Without a user in it: such a URL may hold a password, and would be shown. */
-export function readHttpUrl(path: string, value: unknown): string {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
-  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href
-  // The value may be a secret: it is not repeated.
-  const kind = typeof value === 'string' ? 'this text' : typeof value
-  throw optionInvalid(
-    path,
-    undefined,
-    'a URL that begins with https:// or http://, without a user',
-    `Given was ${kind}: write the whole address.`,
   )
 }

@@ -14,7 +14,7 @@ app.job('slow', {}, async () => {
   if (kind === 'stopping') {
     void app.stop()
     await once(process, 'SIGTERM')
-  } else await sleep(kind === 'endless' ? 600_000 : 300)
+  } else await sleep(kind === 'endless' ? 600_000 : kind === 'slow' ? 1_500 : 300)
   say('finished')
 })
 app.job('often', { every: '100ms' }, () => {

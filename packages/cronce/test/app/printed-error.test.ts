@@ -35,6 +35,17 @@ test('a printed error begins with code, message and hint, then the line of the c
   }
 })
 
+test('a start that is refused names the line of the caller first', async () => {
+  const refused = cronce({ store: 'sqlite:/no/such/folder/cronce.db', signals: false, logger: false })
+  try {
+    await refused.job('x', {}, () => {}).start()
+    assert.fail('the store has no folder')
+  } catch (error) {
+    assert.ok(error instanceof CronceError, String(error))
+    assert.match(error.stack!.split('\n    at ')[1]!, /printed-error\.test\.ts/)
+  }
+})
+
 test('message, JSON and hint stay apart', () => {
   const error = thrownBy(() => app().job('x', wrong, () => {})) as CronceError
   assert.ok(!error.message.includes(error.hint!))

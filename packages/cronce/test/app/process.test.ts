@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+
+/** Longer than between two signals that are one. */
+const LATER_MS = 1_000
 
 interface Child {
   readonly process: ChildProcess
@@ -79,9 +83,20 @@ describe('an app in a process', { concurrency: 3, timeout: 600_000 }, () => {
     await child.said('running')
     child.process.kill('SIGTERM')
     await child.said('draining')
+    await sleep(LATER_MS)
     child.process.kill('SIGTERM')
     assert.deepEqual(await child.ended, [null, 'SIGTERM'])
     assert.ok(!child.output().includes('finished'))
+  })
+
+  test('a signal that arrives twice, as npm passes on what the terminal has sent, is one', async () => {
+    const child = start('slow')
+    await child.said('running')
+    child.process.kill('SIGINT')
+    await child.said('draining')
+    child.process.kill('SIGINT')
+    assert.deepEqual(await child.ended, [null, 'SIGINT'])
+    assert.ok(child.output().includes('finished\n') && child.output().includes('left\n'))
   })
 
   test("a listener of the user's own decides how the process ends", async () => {

@@ -46,6 +46,8 @@ test('a line about the next due time is about what the store has, and works with
   assert.equal(startedLine({ ...about, schedules: [] }), 'Started: 0 jobs. Store memory:, instance i.')
   const line = startedLine({ ...about, schedules: [{ ...stored, id: 'b', nextAt: 7_200_000 }, stored] })
   assert.match(line, /^Started: 0 jobs, next a at 1970-01-01T01:00:00\.000Z \(in 1 h\)\./)
+  const overdue = startedLine({ ...about, now: 3_630_000, schedules: [stored] })
+  assert.match(overdue, /, next a at 1970-01-01T01:00:00\.000Z \(overdue by 30 s\)\./)
   const paused = { at: 0, until: null, note: null, author: null, missed: 'skip' } as const
   for (const idle of [{ nextAt: null }, { pause: paused }, { retiredAt: 0 }]) {
     const schedules = [{ ...stored, ...idle }] as Parameters<typeof startedLine>[0]['schedules']

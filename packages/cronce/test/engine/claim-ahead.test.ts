@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { exclusivePartsOf } from '../../src/app/exclusive.ts'
 import type { PolicyOptions } from '../../src/client/schedule-options.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
@@ -46,6 +47,16 @@ test('a fire is claimed before it is due and starts at its due time', async () =
   assert.equal(started!.latenessMs, 0)
   const [run] = (await fleet.operator.runs.list({ schedule: 'bill', from: DUE })).items
   assert.deepEqual([run!.startedAt, run!.endedAt, run!.reason], [DUE, DUE + 10, 'completed'])
+  fleet.end()
+})
+
+test('a stop does not wait for a run that is only claimed', async () => {
+  const fleet = await fleetBetween((app, { clock }) => app.job('bill', '*/10 * * * *', () => clock.sleep(MINUTE)))
+  const holder = await holderOf(fleet)
+  const running = (): readonly string[] => exclusivePartsOf(holder.app)!.engine().runningJobs
+  assert.deepEqual(running(), [])
+  await fleet.advance('1s')
+  assert.deepEqual(running(), ['bill'])
   fleet.end()
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SyncPoint } from '../../src/engine/parts.ts'
 import { seededRandom } from '../virtual/world.ts'
-import { createFleet, type Declare, type Fleet, type Member } from './fleet.ts'
+import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 // P4 while the clock of the store is set back: docs/guarantees.md, "P4 in detail".
 
@@ -34,6 +34,28 @@ test("a run that was claimed when it was due starts at its due time once more, i
       fleet.end()
     }
   }
+})
+
+test("a run whose claim was found by reading starts at its due time once more, if the store's clock was set back during the claim", async () => {
+  const fleet = await createFleet({ probes: true })
+  const member = await fleet.add(MINUTELY, { claimAhead: 0 })
+  await fleet.advance('30s')
+  member.at('claim:sent', () => {
+    member.link.fail('claim', { kind: 'applied-then-throws', requestMs: 5, answerMs: 150 })
+    fleet.world.at(fleet.world.now() + 20, () => {
+      fleet.stepStore(-3_000)
+      // A heartbeat shows the step, and keeps the lease fresh, before the connection of the claim breaks.
+      member.link.doubt()
+    })
+  })
+  await fleet.advance('70s')
+  assert.equal(fleet.events('store.failed').length, 1)
+  const starts = fleet.handled.map(({ startedAt, dueAt }) => [dueAt, startedAt >= dueAt])
+  assert.deepEqual(starts, [
+    [NEW_YEAR, true],
+    [NEW_YEAR + 60_000, true],
+  ])
+  fleet.end()
 })
 
 test("a lock does not wait for the store's clock to come back to where it was", async () => {

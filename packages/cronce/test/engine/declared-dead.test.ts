@@ -124,3 +124,31 @@ test('one long answer is a stall of the process, three alike are a slow store', 
   assert.deepEqual([5_000, 400, 400].map(answerAfter), [false, false, true])
   assert.deepEqual([10, 400].map(answerAfter), [true, false])
 })
+
+test('on a slow store, a long answer is a stall of the process, also if its request left before the last slow answer arrived', () => {
+  let time = 0
+  const now = (): number => time
+  const own = lease({ mono: now, boot: now, wall: now, sleep: async () => {}, pause: async () => {} }, 'mono')
+  const isFreshAfter = (ms: number, sent = own.times()): boolean => {
+    time += ms
+    own.answered(sent)
+    return own.isFresh()
+  }
+  assert.deepEqual([isFreshAfter(400), isFreshAfter(400)], [false, false])
+  const third = own.times()
+  time += 200
+  const overlapping = own.times()
+  assert.equal(isFreshAfter(200, third), true)
+  assert.equal(isFreshAfter(5_000, overlapping), false)
+  assert.deepEqual([isFreshAfter(400), isFreshAfter(400)], [false, true])
+})
+
+test('slow answers to requests that were sent together count once', () => {
+  let time = 0
+  const now = (): number => time
+  const own = lease({ mono: now, boot: now, wall: now, sleep: async () => {}, pause: async () => {} }, 'mono')
+  const sent = own.times()
+  time += 400
+  for (let answers = 0; answers < 5; answers++) own.answered(sent)
+  assert.equal(own.isFresh(), false)
+})

@@ -242,6 +242,24 @@ test('a used-up limit is asked for less and less often, and found soon after a p
   fleet.end()
 })
 
+test('a fire that waited for a used-up limit gets its turn once the limit is free, though there is always newer work', async () => {
+  const fleet = await withUsedUpGroups(['database'], 20)
+  await fleet.add(
+    (app, { clock }) => {
+      for (const name of ['busy 1', 'busy 2']) app.job(name, { every: '1s', overlap: 'queue' }, () => clock.sleep(700))
+      app.job('copy', {}, () => {})
+    },
+    { concurrency: 1 },
+  )
+  await putWaiting(fleet, 'waiting', 'database')
+  // Without the limit it would wait for two seconds. It is tried again within four seconds, and after ten in its turn.
+  await fleet.advance('40s')
+  assert.ok(latenesses(fleet, 'waiting').length >= 1)
+  await fleet.advance('1m')
+  assert.ok(latenesses(fleet, 'waiting').length >= 15, `${latenesses(fleet, 'waiting').length} starts`)
+  fleet.end()
+})
+
 test('a job that waits for a place in a group gets one, though another job of the group always has a fire that waits', async () => {
   const fleet = await createFleet()
   await fleet.add((app, member) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -70,4 +70,31 @@ test('a coordinator in a file of its own that is imported first serves both copi
   assert.match(stderr, /node-cron:required .* failed: Error: required/)
   assert.doesNotMatch(stderr, /attempt/)
   assert.match((await node('late.mjs')).stderr, /a `distributed` task needs NODE_CRON_RUN set/)
+})
+
+test('the files for CommonJS in docs/node-cron.md work as they are pasted', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'cronce-pasted-'))
+  context.after(() => rm(folder, { recursive: true, force: true }))
+  await symlink(MODULES, join(folder, 'node_modules'))
+  const page = await readFile(join(import.meta.dirname, '../../../../docs/node-cron.md'), 'utf8')
+  const blocks = [...page.matchAll(/^```js\n\/\/ (\S+\.js)\n([\s\S]*?)^```/gm)].filter(([, , code]) =>
+    code!.includes('require('),
+  )
+  assert.deepEqual(
+    blocks.map(([, name]) => name),
+    ['coordinator.js', 'index.js', 'tasks.js'],
+  )
+  for (const [, name, code] of blocks) {
+    const text = code!
+      .replaceAll("'cronce/node-cron'", JSON.stringify(LIBRARY))
+      .replace("'0 3 * * *'", "'* * * * * *'")
+      .replace(/console\.log\(.*\)/, "$&, process.kill(process.pid, 'SIGTERM')")
+    await writeFile(join(folder, name!), text)
+  }
+  const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED, REDIS_URL: 'memory:' }
+  const options = { cwd: folder, env, timeout: 60_000 }
+  // It ends by its signal.
+  const { stdout, stderr } = await run(process.execPath, ['index.js'], options).catch((error) => error)
+  assert.match(stdout, /^backup by process \d+$/m, stderr)
+  assert.match(stderr, /Started: coordinator of node-cron\./)
 })

@@ -145,7 +145,10 @@ test('no claim stays on record whose runs are over, in whichever order they end'
   const [last] = await claimed('fast')
   await end(last!)
   const sql = 'select from cronce._claims c join cronce._runners r on r.number = c.runner where r.namespace = $1'
-  assert.equal((await pool.query(sql, [context.name])).rows.length, 0)
+  const rows = async (): Promise<number> => (await pool.query(sql, [context.name])).rows.length
+  assert.equal(await rows(), 1, 'the latest claim is a sign of life')
+  await store.beat(beat('i', { state: 'left' }))
+  assert.equal(await rows(), 0)
 })
 
 test('what is written in a transaction of the user wakes its own process when that commits', async (context) => {
@@ -391,7 +394,7 @@ test('an instance is declared dead at a time when no other transaction had its r
   assert.ok(dead!.endedAt! >= now, `${dead!.endedAt} is not before ${now}`)
 })
 
-test('claims are forgotten with the settlement that ends their last run, and not before', async (context) => {
+test('claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat', async (context) => {
   const store = await openIn(context)
   const peer = await openIn(context)
   await join(store, 'i')
@@ -413,6 +416,13 @@ test('claims are forgotten with the settlement that ends their last run, and not
   assert.equal(await rows(), 1)
   assert.deepEqual((await store.beat(beat('i'))).held.length, 1)
   await applyAll(store, [settlement(outcome(renamed), runOf(b!))])
+  assert.equal(await rows(), 1)
+  const c = claim(await create(store, schedule('c')), { instance: 'i' })
+  await applyAll(store, [c], { claimant })
+  assert.equal(await rows(), 1, 'the later one')
+  await applyAll(store, [settlement(outcome(c), runOf(c))])
+  assert.equal(await rows(), 1)
+  await store.beat(beat('i'))
   assert.equal(await rows(), 0)
 })
 

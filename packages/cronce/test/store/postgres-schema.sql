@@ -379,8 +379,8 @@ view steps (
 
 function _add_activity(_namespace text, _lines json); -- 4775f29509ab1b93b0a2a8e8f72e9179
 function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d9218fb9ab7d29de4
-function _apply_1(_namespace text, _header text, _changes text); -- e79c53189f9aa9e55e862e0645f9c1d3
-function _beat_1(_namespace text, _beat text); -- 6c0e53ae9af834e24e53e9aa78605a71
+function _apply_1(_namespace text, _header text, _changes text); -- 53caca42cb9c3492cd061cd2c6ea3d2b
+function _beat_1(_namespace text, _beat text); -- 363160e4472fd5b14c990e3b4d0a79fa
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
 function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text, _planned_to_list text, _tokens_list text, _fired_list text, _due_at_list text, _token_list text, _started_at_list text); -- 6c4ee3c559d42cc6872370d3881f36d5
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
@@ -390,7 +390,7 @@ function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c
 function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- c959339504b7da864eada1d0b105e7b0
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
-function _finish_claims(_ids bigint[], _settled bigint[]); -- ba0258e9f7815666399070d5b54b17c8
+function _finish_claims(_ids bigint[], _settled bigint[]); -- e346248622e2fc1021bbc562ce634e12
 function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
 function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
 function _instance(i _instances, _now bigint); -- 5228bdb5d7dfcddeac1bcf86766480ac

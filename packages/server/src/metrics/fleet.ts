@@ -31,7 +31,7 @@ type FleetKey = keyof typeof FLEET_METRICS
 export async function fleetFamilies(source: Source, maxJobs: number): Promise<readonly Family[]> {
   const [store, schedules, instances, alerts] = await Promise.all([
     source.store.check(),
-    collect(BOUNDS, (page) => source.schedules.list(page)),
+    collect(BOUNDS, (page) => source.schedules.list({ ...page, internal: true })),
     source.instances.list(),
     source.alerts.list(),
   ])

@@ -29,6 +29,11 @@ export const SCHEDULE_ROUTES: readonly Route[] = [
       prefix: { kind: 'text', about: 'Names that begin with this.' },
       tenant: { kind: 'text', about: 'Of this tenant.' },
       app: { kind: 'text', about: 'Declared in the code of this app.' },
+      internal: {
+        kind: 'boolean',
+        about:
+          'Also those that cronce keeps for itself, whose names begin with `cronce:`. Without it, only if `job` or `prefix` begins with that.',
+      },
       ...PAGE,
     },
     answer: page('Schedule'),

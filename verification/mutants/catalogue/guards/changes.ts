@@ -261,6 +261,23 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     },
   },
   {
+    name: 'claim-that-outlasts-its-runs',
+    breaks: 'The sign of life that a claim gave is gone when its runs are settled.',
+    rule: 'a claim whose run has been settled since still refutes an older hint',
+    stores: {
+      memory: { none: 'a claim counts as a renewal' },
+      sqlite: { none: 'a claim counts as a renewal' },
+      postgres: [
+        [
+          'sql/records.sql',
+          '\n       and exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id)',
+          '',
+        ],
+      ],
+      redis: { none: 'a claim counts as a renewal' },
+    },
+  },
+  {
     name: 'renewal-on-demand',
     breaks: 'A claimant that asks to renew its lease only shares its record, because it renewed a moment ago.',
     rule: 'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',

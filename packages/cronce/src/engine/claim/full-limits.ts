@@ -7,8 +7,8 @@ import { LONG_MS } from './look.ts'
 /** First wait before a limit that was used up is tried again; doubles up to the longest, because its holder may take hours. */
 const FIRST_MS = 250
 const LONGEST_MS = 4_000
-/** A limit that was not tried for this long after its back-off is forgotten. */
-const FORGOTTEN_MS = 60_000
+/** A limit that was not tried for this long after its back-off is forgotten: what waits for it gets its turn, though room is scarce. */
+const FORGOTTEN_MS = 10_000
 
 interface FullLimit extends Slot {
   /** How often in a row it was used up. */

@@ -94,14 +94,17 @@ class RecentAnswers {
     this.#sentAt = Math.max(this.#sentAt, sentAt)
     this.#arrivedAt = arrivedAt
     const tookMs = arrivedAt - sentAt
-    if (tookMs < FRESH_MS) this.#slow = 0
-    else if (sentAt >= this.#slowAt) {
-      // A store that is slow is so again and again; what takes far longer than before is a stall.
-      const isAlike = this.#slow > 0 && tookMs <= 2 * this.#slowestMs
-      this.#slow = isAlike ? this.#slow + 1 : 1
-      this.#slowestMs = isAlike ? Math.max(this.#slowestMs, tookMs) : tookMs
-      this.#slowAt = arrivedAt
+    if (tookMs < FRESH_MS) {
+      this.#slow = 0
+      return
     }
+    // A store that is slow is so again and again; what takes far longer than before is a stall.
+    const isAlike = this.#slow > 0 && tookMs <= 2 * this.#slowestMs
+    // One stall may have held up several answers.
+    if (isAlike && sentAt < this.#slowAt) return
+    this.#slow = isAlike ? this.#slow + 1 : 1
+    this.#slowestMs = isAlike ? Math.max(this.#slowestMs, tookMs) : tookMs
+    this.#slowAt = arrivedAt
   }
 
   /** From when on a peer may see no sign of this instance. */

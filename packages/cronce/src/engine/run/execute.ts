@@ -51,14 +51,14 @@ function readinessOf<Tx>(core: Core<Tx>, run: ExecutedRun): Readiness {
   if (lease.jumped()) return core.confirm()
   if (run.started.isAhead === true) return readinessAhead(core, run)
   if (!lease.isFresh()) return plannedStarts.renew()
-  return isKnownEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'
+  return mayBeEarly(core, run) ? plannedStarts.reached(run.started.record.readyAt) : 'now'
 }
 
-/** The store's clock was set back since the claim. Locks and terms have no due time. */
-function isKnownEarly<Tx>({ time }: Core<Tx>, { started, exclusive }: ExecutedRun): boolean {
+/** The store's clock may have been set back since the claim. Locks and terms have no due time. */
+function mayBeEarly<Tx>({ time }: Core<Tx>, { started, exclusive }: ExecutedRun): boolean {
   const known = time.atLeast()
-  // The bound is up to half a millisecond lower than the answer to the claim.
-  return exclusive === null && known !== null && known + 1 < started.record.readyAt
+  // The bound is up to half a millisecond lower than the answer to the claim. It is unknown after a failed call.
+  return exclusive === null && (known === null || known + 1 < started.record.readyAt)
 }
 
 function readinessAhead<Tx>({ plannedStarts, epochs, time, parts }: Core<Tx>, run: ExecutedRun): Readiness {

@@ -406,8 +406,9 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not. \`_settled\`: keys
--- whose runs this transaction has ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
+-- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not, and the latest claim
+-- of its instance, which is a sign of life: it goes with a later claim or a heartbeat. \`_settled\`: keys whose runs this transaction has
+-- ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
 create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language plpgsql
 as $cronce$
 declare
@@ -416,6 +417,7 @@ begin
   with gone as (
     delete from {schema}._claims c
      where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+       and exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id)
     returning c.id
   )
   select coalesce(array_agg(c.id), '{}') into _kept
@@ -1062,7 +1064,6 @@ begin
     _results := _results || _result;
   end loop;
 
-  if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
   if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
   with made as (
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -1077,6 +1078,7 @@ begin
     into _opened
     from made m
    where m.runner = _claimant.number;
+  if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed, 'results', _results,
     'claims', _opened, 'kept', _kept);
@@ -1219,7 +1221,8 @@ begin
     'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null, 'kept', _kept);
 end
 $cronce$;`,
-  instances: `-- An observer compares \`renewals\`. A claim that only shared the row of its instance counts as well: its row tells.
+  instances: `-- An observer compares \`renewals\`. A claim that only shared the row of its instance counts as well: its row tells. The latest row
+-- outlasts its runs until the next renewal, so that no value comes back.
 create function {schema}._renewals(_renewals bigint, _runner integer) returns bigint language sql stable
 as $cronce$
 select _renewals * 1048576
@@ -1319,6 +1322,7 @@ begin
     select i.beat into _number from {schema}._instances i where i.namespace = _namespace and i.id = _b.id and i.ended_at is null;
   else
     _number := _own.beat;
+    delete from {schema}._claims c where c.runner = _own.number and not {schema}._names_runner(c.runner, c.keys);
     if _b.channel is not null then perform pg_notify(_b.channel, _b.payload); end if;
   end if;
   return json_build_object(

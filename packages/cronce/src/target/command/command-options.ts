@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { invalid, isRecord, optionConflict, readFields, readInteger } from '../../client/read-option.ts'
+import { asCode } from '../../client/as-code.ts'
+import { invalid, isRecord, optionConflict, optionInvalid, readFields, readInteger } from '../../client/read-option.ts'
 
 /** A command as the target of a job. */
 export interface CommandOptions {
@@ -61,7 +62,8 @@ function readProgram(command: unknown, shell: unknown): Pick<ResolvedCommand, 'f
   const text = readWord('command', command, SAMPLE)
   if (!isShell) {
     if (!/\s/.test(text)) return { file: text, args: [], name: text }
-    throw invalid('command', text, 'an array of the program and its arguments, or shell: true beside it', SAMPLE)
+    const hint = `Write command: ${asCode(text)}, shell: true; or command: ${SAMPLE}.`
+    throw optionInvalid('command', text, 'an array of the program and its arguments, or shell: true beside it', hint)
   }
   const name = text.length > 60 ? `${text.slice(0, 60)}…` : text
   if (process.platform === 'win32' && shell === true) {

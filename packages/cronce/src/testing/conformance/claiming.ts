@@ -94,6 +94,21 @@ export function claimingRules(rule: Rule): void {
     assert.equal((await store.beat(beat('i'))).alive, true)
   })
 
+  rule('a claim whose run has been settled since still refutes an older hint', async ({ store }) => {
+    await join(store, 'i')
+    // Planned when they started, as most are, or before: a store may have a shorter way for these.
+    for (const plannedAt of [NOON, NOON + 5, NOON + 5, NOON]) {
+      const seen = await renewalsOf(store, 'i')
+      const state = await create(store, schedule(`after ${seen}`))
+      const claimed = claim(state, { instance: 'i', plannedAt })
+      await applyAll(store, [claimed], claimant('i'))
+      await applyAll(store, [settlement(after(claimed), runOf(claimed))])
+      assert.ok((await renewalsOf(store, 'i')) > seen)
+      assert.equal(await store.mark({ kind: 'dead', instance: 'i', renewals: seen, hint: true }), false)
+    }
+    await bury(store, 'i')
+  })
+
   rule(
     'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
     async (bench) => {

@@ -1,4 +1,4 @@
-import type { Problem } from '../../model/alert.ts'
+import type { FleetSubject, Problem } from '../../model/alert.ts'
 import { counted } from '../../words.ts'
 import type { FleetFacts, FleetInstance } from './facts.ts'
 import { roughly } from './figures.ts'
@@ -14,7 +14,7 @@ export function fleet(facts: FleetFacts, threshold: ThresholdOf<'fleet'>): Probl
   const { minInstances, deaths, rolloutMs, afterMs } = threshold
   if (live.length < minInstances) {
     const text = `${counted(live.length, 'instance is', 'instances are')} live, expected are ${minInstances}`
-    found.push({ rule: 'fleet', subject: 'instances', text, holdMs: afterMs })
+    found.push({ rule: 'fleet', subject: 'instances' satisfies FleetSubject, text, holdMs: afterMs })
   }
   const died = facts.dead.filter((one) => one.app === app && now - (one.endedAt ?? 0) <= DEATHS_WITHIN_MS)
   for (const host of new Set(died.map((instance) => instance.host))) {
@@ -30,7 +30,7 @@ export function fleet(facts: FleetFacts, threshold: ThresholdOf<'fleet'>): Probl
   if (ids.length > 1 && sinceMs > rolloutMs) {
     found.push({
       rule: 'fleet',
-      subject: 'deployments',
+      subject: 'deployments' satisfies FleetSubject,
       text: `${ids.length} deployments are live for ${roughly(sinceMs)}`,
     })
   }

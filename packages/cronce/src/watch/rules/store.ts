@@ -1,4 +1,4 @@
-import type { Problem } from '../../model/alert.ts'
+import type { FleetSubject, Problem } from '../../model/alert.ts'
 import type { FleetFacts } from './facts.ts'
 import { roughly } from './figures.ts'
 import type { ThresholdOf } from './thresholds.ts'
@@ -13,7 +13,7 @@ const UNSAFE = ['STORE_SETTING_UNSAFE', 'STORE_ON_NETWORK', 'STORE_PROMOTED', 'S
 export function store({ now, store: facts }: FleetFacts, threshold: ThresholdOf<'store'>): Problem[] {
   const { latencyMs, away, rolledBackAt, prunableSince, warnings } = facts
   const found: Problem[] = []
-  const add = (subject: string, text: string): void => {
+  const add = (subject: FleetSubject, text: string): void => {
     found.push({ rule: 'store', subject, text })
   }
   if (latencyMs !== null && latencyMs > threshold.latencyMs) add('latency', `a call takes ${roughly(latencyMs)}`)

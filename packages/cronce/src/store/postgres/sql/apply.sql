@@ -355,7 +355,6 @@ begin
     _results := _results || _result;
   end loop;
 
-  if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
   if _head.channel is not null and 'applied' = any (_results) then perform pg_notify(_head.channel, _head.payload); end if;
   with made as (
     insert into {schema}._claims (runner, claim, claimed_at, keys)
@@ -370,6 +369,7 @@ begin
     into _opened
     from made m
    where m.runner = _claimant.number;
+  if _head.finished is not null then _kept := {schema}._finish_claims(_head.finished, null); end if;
   return json_build_object(
     'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved, 'live', true, 'renewed', _claimant.renewed, 'results', _results,
     'claims', _opened, 'kept', _kept);

@@ -1,4 +1,5 @@
--- An observer compares `renewals`. A claim that only shared the row of its instance counts as well: its row tells.
+-- An observer compares `renewals`. A claim that only shared the row of its instance counts as well: its row tells. The latest row
+-- outlasts its runs until the next renewal, so that no value comes back.
 create function {schema}._renewals(_renewals bigint, _runner integer) returns bigint language sql stable
 as $cronce$
 select _renewals * 1048576
@@ -98,6 +99,7 @@ begin
     select i.beat into _number from {schema}._instances i where i.namespace = _namespace and i.id = _b.id and i.ended_at is null;
   else
     _number := _own.beat;
+    delete from {schema}._claims c where c.runner = _own.number and not {schema}._names_runner(c.runner, c.keys);
     if _b.channel is not null then perform pg_notify(_b.channel, _b.payload); end if;
   end if;
   return json_build_object(

@@ -152,8 +152,9 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not. `_settled`: keys
--- whose runs this transaction has ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
+-- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not, and the latest claim
+-- of its instance, which is a sign of life: it goes with a later claim or a heartbeat. `_settled`: keys whose runs this transaction has
+-- ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
 create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language plpgsql
 as $cronce$
 declare
@@ -162,6 +163,7 @@ begin
   with gone as (
     delete from {schema}._claims c
      where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
+       and exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id)
     returning c.id
   )
   select coalesce(array_agg(c.id), '{}') into _kept
