@@ -7,6 +7,7 @@ export type AccessLevel = 'none' | 'metrics' | 'read' | 'operate'
 
 /** What a level consists of, as far as schedules are concerned; `seeInput` covers inputs and results. */
 export const RIGHTS = ['seeInput', 'run', 'pause', 'backfill', 'edit'] as const
+/** A single right of a caller. */
 export type Right = (typeof RIGHTS)[number]
 
 /** What a request may do. */
