@@ -58,7 +58,7 @@ const declarations: Plugin = {
 }
 
 /** Chunks that hold nothing else are code of one store. */
-const STORE_CODE = /cronce\/src\/store\/(?:postgres|redis|sqlite|etcd|kv)\//
+const STORE_CODE = /cronce\/src\/store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\//
 
 /** Modules that most of the library uses, and that need no Node.js. */
 const COMMON = /\/cronce\/src\/(?:errors|words|did-you-mean|duration|(?:model|store|trigger)\/[a-z-]+)\.ts$/

@@ -97,7 +97,13 @@ async function checkCli(): Promise<void> {
 
 /** Tests that prove something exist, and so do commands that people are told to type. What is internal is in no example. */
 function checkNames(): void {
-  for (const file of ['docs/guarantees.md', 'docs/verification.md', 'docs/stores.md', 'docs/etcd.md']) {
+  for (const file of [
+    'docs/guarantees.md',
+    'docs/verification.md',
+    'docs/stores.md',
+    'docs/etcd.md',
+    'docs/zookeeper.md',
+  ]) {
     for (const [, test] of read(file).matchAll(/`((?:[\w-]+\/)+[\w-]+\.(?:test\.)?ts)`/g)) {
       const isThere = ['', 'packages/cronce/test'].some((folder) => existsSync(join(ROOT, folder, test!)))
       if (!isThere) problems.push(`${file}: there is no ${test}`)

@@ -16,6 +16,7 @@ const KEPT = [
   'schedule-light',
   'fire-light',
   'timeline-light',
+  'calendar-light',
   'schedules-phone-dark',
 ]
 const FIRE = `document.querySelector('td a[href^="#/fires/"]')?.getAttribute('href')`
@@ -44,11 +45,11 @@ try {
 
 async function picture(tab: Tab, name: string): Promise<void> {
   const take = async (screen: string, hash: string, text: string): Promise<void> => {
+    if (process.argv[2] === undefined && !KEPT.includes(`${screen}-${name}`)) return
     await tab.evaluate(`location.hash = ${JSON.stringify(hash)}`)
     await tab.untilText(text)
     await sleep(SETTLE_MS)
-    if (process.argv[2] !== undefined || KEPT.includes(`${screen}-${name}`))
-      await tab.screenshot(join(FOLDER, `${screen}-${name}.png`))
+    await tab.screenshot(join(FOLDER, `${screen}-${name}.png`))
   }
   await tab.goto(`${demo.url}/`)
   await take('overview', '#/', 'Needs attention')
@@ -63,4 +64,9 @@ async function picture(tab: Tab, name: string): Promise<void> {
   await take('timeline', '#/timeline?span=6h', 'by instance')
   await take('fleet', '#/fleet', 'Deployments of shop')
   await take('calendar', '#/calendar', 'by hour')
+  await take('range', '#/schedules/search.reindex?range=90d', 'Next fires')
+  await take('alerts', '#/alerts', 'Alerts')
+  await take('activity', '#/activity', 'Operator log')
+  await take('audit', '#/audit', 'No report is loaded')
+  await take('fires', '#/fires?outcome=failed', 'Outcome')
 }

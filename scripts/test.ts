@@ -18,6 +18,7 @@ const LONG = [
   'packages/cronce/test/store/redis-link-cluster.test.ts',
   'packages/cronce/test/watch/alertmanager.test.ts',
   'packages/cronce/test/watch/processes.test.ts',
+  'packages/dashboard/test/dashboard-long.test.ts',
   'scripts/servers/nothing-left.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)

@@ -46,6 +46,7 @@ const OPTION_TYPES: Readonly<Record<string, readonly string[]>> = {
   'packages/cronce/src/store/postgres/postgres.ts': ['PostgresOptions'],
   'packages/cronce/src/store/redis/redis.ts': ['RedisOptions'],
   'packages/cronce/src/store/etcd/etcd.ts': ['EtcdOptions'],
+  'packages/cronce/src/store/zookeeper/zookeeper.ts': ['ZooKeeperOptions'],
   'packages/cronce/src/run/run.ts': ['Run', 'Previous'],
   'packages/cronce/src/testing/test-kit.ts': [],
 }

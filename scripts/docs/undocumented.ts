@@ -19,6 +19,7 @@ const ENTRIES = [
     'signature',
     'sqlite',
     'testing',
+    'zookeeper',
   ].map((entry) => `packages/cronce/src/${entry}.ts`),
   'packages/conformance/src/index.ts',
   'packages/dashboard/src/index.ts',

@@ -13,6 +13,7 @@ import { postgres } from 'cronce/postgres'
 import { redis } from 'cronce/redis'
 import { sqlite } from 'cronce/sqlite'
 import { testKit } from 'cronce/testing'
+import { zookeeper } from 'cronce/zookeeper'
 
 // One class of errors, whichever entry throws.
 const options = { namespace: 'a', adopt: false, production: false, warn() {} }
@@ -23,6 +24,7 @@ await assert.rejects(async () => sqlite(''), CronceError)
 await assert.rejects(async () => postgres(1).open(options), CronceError)
 await assert.rejects(async () => redis(1).open(options), CronceError)
 await assert.rejects(async () => etcd(1), CronceError)
+await assert.rejects(async () => zookeeper(1), CronceError)
 
 // An app of `cronce` recognizes the store of `cronce/testing`, and lives in its time.
 const kit = testKit({ now: '2027-01-01T00:30:00Z' })

@@ -13,3 +13,4 @@ export { promoteRedis, type RedisReplicaOptions, redisReplicaOnline, startRedisR
 export { type RedisSentinelOptions, redisPrimaryPort, startRedisSentinel } from './redis-sentinel.ts'
 export type { Server } from './server.ts'
 export { promote, type StandbyOptions, startStandby } from './standby.ts'
+export { startZooKeeper, startZooKeeperEnsemble, ZooKeeperEnsemble } from './zookeeper.ts'

@@ -19,6 +19,11 @@ export const programs = {
   },
   redis: { names: ['redis-server'], packages: { apt: 'redis-server', brew: 'redis', dnf: 'redis' } },
   etcd: { names: ['etcd'], packages: { apt: 'etcd-server', brew: 'etcd', dnf: 'etcd' } },
+  zookeeper: { names: ['zkServer.sh'], packages: { apt: 'zookeeper', brew: 'zookeeper', dnf: 'zookeeper' } },
+  java: {
+    names: ['java'],
+    packages: { apt: 'default-jre-headless', brew: 'openjdk', dnf: 'java-latest-openjdk-headless' },
+  },
   pgbouncer: { names: ['pgbouncer'], packages: { apt: 'pgbouncer', brew: 'pgbouncer', dnf: 'pgbouncer' } },
   prometheus: {
     names: ['prometheus'],
@@ -57,6 +62,7 @@ export async function findProgram(program: Program): Promise<string | undefined>
 /** Where this program is looked for before all others are. */
 function ownFolders(program: Program): readonly string[] {
   const { [WANTED_REDIS]: wanted } = process.env
+  if (program === 'zookeeper') return ['/usr/share/zookeeper/bin']
   if (program === 'redis') return wanted === undefined ? [] : [wanted]
   return program === 'initdb' || program === 'psql' || program === 'basebackup' ? postgresFolders() : []
 }

@@ -54,6 +54,7 @@ export interface ChaosResult {
 const BOUNDS = { leaseMs: 2_000, lateMs: LATE_MS, claimAheadMs: 300, clockErrorMs: 25, starvedMs: STARVED_MS }
 /** Calm is judged, too: so long after everything must be right again. */
 const TAIL_MS = 4_000
+const BRIEF_TAIL_MS = 2_000
 /** A starved machine makes it last longer, until witnesses vouch for all of it; but not for ever. */
 const LONGEST_MS = 120_000
 /** C6: lateness. C11: timeouts. C12: recovery. */
@@ -102,7 +103,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     options.progress('calm')
     listener.calm()
     await heal(chaos)
-    await stayCalm(chaos, bounds)
+    await stayCalm(chaos, bounds, options.isBrief ? BRIEF_TAIL_MS : TAIL_MS)
     const { history, verdict, surprises } = await world.judge(reads)
     const unreported = await listener.missing(history.reads.at(-1)!)
     const feed = { 'feed: ends': listener.reported(), 'feed: gaps': listener.gaps() }
@@ -217,9 +218,9 @@ async function heal(chaos: Chaos): Promise<void> {
 }
 
 /** Until nothing has been wrong for as long as recovery takes, and for as long again as is judged; witnesses vouch for all of it. */
-async function stayCalm({ fleet, recorder, folder, heard }: Chaos, bounds: Bounds): Promise<void> {
+async function stayCalm({ fleet, recorder, folder, heard }: Chaos, bounds: Bounds, tailMs: number): Promise<void> {
   const beganAt = recorder.now()
-  const ms = bounds.recoveryMs + TAIL_MS
+  const ms = bounds.recoveryMs + tailMs
   for (let calmSince = beganAt; recorder.now() < Math.min(calmSince + ms, beganAt + LONGEST_MS); ) {
     // Whoever was busy may have heard too late that it need not stop itself any more.
     for (const slot of fleet.slots) if (slot.isStopped()) slot.signal('SIGCONT')

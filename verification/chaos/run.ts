@@ -13,6 +13,7 @@ import { postgresChaos } from './stores/postgres.ts'
 import { redisChaos } from './stores/redis.ts'
 import { sqliteChaos } from './stores/sqlite.ts'
 import type { ChaosStore } from './stores/store.ts'
+import { zooKeeperChaos, zooKeeperEnsembleChaos } from './stores/zookeeper.ts'
 
 const STORES: readonly ChaosStore[] = [
   sqliteChaos,
@@ -21,9 +22,11 @@ const STORES: readonly ChaosStore[] = [
   redisChaos({ name: 'redis' }),
   etcdChaos,
   etcdClusterChaos,
+  zooKeeperChaos,
+  zooKeeperEnsembleChaos,
 ]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3] [--seconds 30] [--brief] [--recovery 10] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3|zookeeper|zookeeper3] [--seconds 30] [--brief] [--recovery 10] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {

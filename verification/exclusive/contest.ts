@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Server, startEtcd, startPostgres, startRedis } from '../../scripts/servers/index.ts'
+import { type Server, startEtcd, startPostgres, startRedis, startZooKeeper } from '../../scripts/servers/index.ts'
 import { type History, now } from './history.ts'
 import type { Command, Message, Order, StoreAt, StoreKind } from './order.ts'
 import { readLines } from './order.ts'
@@ -77,6 +77,7 @@ export async function runContest(options: ContestOptions): Promise<ContestResult
 function startServer(store: StoreKind): Promise<Server> | null {
   if (store === 'sqlite') return null
   if (store === 'etcd') return startEtcd()
+  if (store === 'zookeeper') return startZooKeeper()
   // A few connections for each process, of which there may be fifty.
   const settings = { max_connections: '400' }
   return store === 'postgres' ? startPostgres({ settings }) : startRedis({ appendonly: true })

@@ -20,7 +20,7 @@ export interface StoreAt {
   readonly at: string
 }
 
-export type StoreKind = 'sqlite' | 'postgres' | 'redis' | 'etcd'
+export type StoreKind = 'sqlite' | 'postgres' | 'redis' | 'etcd' | 'zookeeper'
 
 /** To a process. `block` holds its event loop for so long. */
 export type Command =
@@ -64,6 +64,9 @@ export async function sourceOf({ kind, at }: StoreAt): Promise<StoreSource<unkno
   if (kind === 'redis') return (await import('../../packages/cronce/src/redis.ts')).redis(at) as StoreSource
   if (kind === 'etcd') {
     return (await import('../../packages/cronce/src/etcd.ts')).etcd({ endpoints: [at] }) as StoreSource
+  }
+  if (kind === 'zookeeper') {
+    return (await import('../../packages/cronce/src/zookeeper.ts')).zookeeper(at) as StoreSource
   }
   const { postgres } = await import('../../packages/cronce/src/postgres.ts')
   return postgres(at, { migrate: 'auto' }) as StoreSource

@@ -1,7 +1,7 @@
 /**
  * `npm run verify:exclusive`: locks, terms and keys at length.
  *
- *     npm run verify:exclusive [-- --store sqlite,postgres,redis,etcd --processes 50 --increments 1000 --keys 50 --rounds 2 --json]
+ *     npm run verify:exclusive [-- --store sqlite,postgres,redis,etcd,zookeeper --processes 50 --increments 1000 --keys 50 --rounds 2 --json]
  */
 import { parseArgs } from 'node:util'
 import { type Fault, runContest } from './contest.ts'

@@ -23,6 +23,7 @@ import { SQLITE_MUTANTS } from './catalogue/sqlite.ts'
 import { TURN_MUTANTS } from './catalogue/turn.ts'
 import { WAITING_MUTANTS } from './catalogue/waiting.ts'
 import { WATCH_MUTANTS } from './catalogue/watch.ts'
+import { ZOOKEEPER_MUTANTS } from './catalogue/zookeeper.ts'
 import type { Mutant } from './mutant.ts'
 
 export const MUTANTS: readonly Mutant[] = [
@@ -51,6 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...POSTGRES_MUTANTS,
   ...REDIS_MUTANTS,
   ...ETCD_MUTANTS,
+  ...ZOOKEEPER_MUTANTS,
   ...GUARD_MUTANTS,
 ]
 

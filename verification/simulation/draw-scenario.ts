@@ -69,9 +69,15 @@ export function drawScenario(seed: number): Scenario {
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
     alerts: drawAlerts(createDice(seedOf(seed, 'alerts')), setting),
   }
-  return withClaimAhead(
-    withApps(withPlaces(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) })))),
+  return withSettleDelay(
+    withClaimAhead(withApps(withPlaces(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) }))))),
   )
+}
+
+/** In a quarter of the scenarios settlements are gathered. Drawn by dice of its own, so that the rest stays what its seed draws. */
+function withSettleDelay(scenario: Scenario): Scenario {
+  const dice = createDice(seedOf(scenario.seed, 'settle delay'))
+  return dice.chance(0.25) ? { ...scenario, settleDelayMs: dice.pick([10, 25, 25, 100, 1_000]) } : scenario
 }
 
 /** Long enough to be well again, and for some fires after that. */

@@ -75,6 +75,7 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
       app: release.app ?? DEFAULT_APP,
       concurrency: plan.concurrency,
       claimAhead: claimAheadMs,
+      settleDelay: scenario.settleDelayMs ?? 0,
       labels: plan.labels,
     },
     deployment: release.isImplicit === true ? undefined : release.id,

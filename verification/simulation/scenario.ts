@@ -29,6 +29,8 @@ export interface Scenario {
   readonly actions: readonly Action[]
   /** How long before their due time fires are claimed. The store then notices processes that are gone. @default 0 */
   readonly claimAheadMs?: number
+  /** How long settlements are gathered. @default 0 */
+  readonly settleDelayMs?: number
   readonly feeds?: readonly FeedPlan[]
   /** The fleet watches itself, and sends alerts. */
   readonly alerts?: AlertPlan | undefined

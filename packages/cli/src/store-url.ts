@@ -11,7 +11,7 @@ export async function postgresUrl(args: Args, io: Io): Promise<string> {
   }
   if (/^postgres(ql)?:\/\//.test(url)) return url
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]
-  if (/^(sqlite|memory|rediss?|etcds?)$/.test(kind ?? '')) {
+  if (/^(sqlite|memory|rediss?|etcds?|zookeepers?)$/.test(kind ?? '')) {
     throw new UsageError(
       `A ${kind} store needs no command: it has no tables to migrate, or migrates them when it is opened.`,
       'Leave the command out, or name a PostgreSQL database with --store.',

@@ -27,6 +27,7 @@ export const ERROR_CODES = {
   ACCESS_CLOSED: { exit: 1, status: 403 },
   ACCESS_METRICS_ONLY: { exit: 1, status: 403 },
   ACCESS_READ_ONLY: { exit: 1, status: 403 },
+  ACCESS_RIGHT_MISSING: { exit: 1, status: 403 },
   ORIGIN_REFUSED: { exit: 1, status: 403 },
   ROUTE_UNKNOWN: { exit: 1, status: 404 },
   METHOD_REFUSED: { exit: 1, status: 405 },

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findChromium } from '../../../scripts/servers/obtain.ts'
 
 /** Looks until it is so, for two minutes at most: a busy machine is slow, not wrong. */
-const TRIES = 1_200
-const PAUSE_MS = 100
+const TRIES = 2_400
+const PAUSE_MS = 50
 
 type Parameters = Readonly<Record<string, unknown>>
 type Message = {
@@ -21,9 +21,15 @@ type Message = {
   error?: { message: string }
 }
 
+export interface TabShape {
+  readonly width?: number
+  readonly height?: number
+  readonly isDark?: boolean
+}
+
 /** A Chromium without a window, driven over the DevTools protocol. */
 export interface Browser {
-  open(options?: { readonly width?: number; readonly height?: number; readonly isDark?: boolean }): Promise<Tab>
+  open(shape?: TabShape): Promise<Tab>
   close(): Promise<void>
 }
 
@@ -42,6 +48,12 @@ export interface Tab {
   press(key: string): Promise<void>
   resize(width: number, height: number): Promise<void>
   screenshot(file: string): Promise<void>
+  /** Puts another tab in front of this one, until the answer is called. */
+  hide(): Promise<() => Promise<void>>
+  /** The button of this text within the selector. */
+  clickText(selector: string, text: string): Promise<void>
+  /** Bytes of the JavaScript heap after a collection. */
+  heapBytes(): Promise<number>
   /** Console errors, exceptions, violations of the content security policy. */
   readonly problems: readonly string[]
   /** Every URL that the page has asked for. */
@@ -59,6 +71,12 @@ export async function launchBrowser(): Promise<Browser> {
     '--disable-dev-shm-usage',
     '--lang=en-US',
     '--hide-scrollbars',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-extensions',
+    '--disable-sync',
+    '--no-first-run',
+    '--mute-audio',
   ]
   const program = spawn(file, [...flags, `--user-data-dir=${profile}`, '--remote-debugging-port=0', 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -126,7 +144,7 @@ async function connect(address: string): Promise<Protocol> {
 
 async function openTab(
   protocol: Protocol,
-  { width = 1_280, height = 900, isDark = false }: { width?: number; height?: number; isDark?: boolean } = {},
+  { width = 1_280, height = 900, isDark = false }: TabShape = {},
 ): Promise<Tab> {
   const { browserContextId } = await protocol.send<{ browserContextId: string }>('Target.createBrowserContext')
   const { targetId } = await protocol.send<{ targetId: string }>('Target.createTarget', {
@@ -140,7 +158,11 @@ async function openTab(
   const requests: string[] = []
   protocol.listen(sessionId, (method, params) => note(method, params, problems, requests))
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await send(`${domain}.enable`)
-  const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }]
+  const features = [
+    { name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' },
+    // Without it, a dot that pulses makes the browser draw sixty times a second.
+    { name: 'prefers-reduced-motion', value: 'reduce' },
+  ]
   await send('Emulation.setEmulatedMedia', { features })
   const resize = async (wide: number, high: number): Promise<void> => {
     await send('Emulation.setDeviceMetricsOverride', {
@@ -183,8 +205,29 @@ async function openTab(
     text: () => evaluate('document.body.innerText'),
     untilText: async (text) => void (await until(`document.body.innerText.includes(${JSON.stringify(text)})`)),
     click: async (selector) => {
-      await until(`document.querySelector(${JSON.stringify(selector)}) !== null`)
-      await evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`)
+      const found = `document.querySelector(${JSON.stringify(selector)})`
+      await until(`${found} !== null && !${found}.disabled`)
+      await evaluate(`${found}.click()`)
+    },
+    clickText: async (selector, text) => {
+      const found = `[...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => !one.disabled && one.textContent.trim().startsWith(${JSON.stringify(text)}))`
+      await until(`${found} !== undefined`)
+      await evaluate(`${found}.click()`)
+    },
+    hide: async () => {
+      const other = await protocol.send<{ targetId: string }>('Target.createTarget', {
+        url: 'about:blank',
+        browserContextId,
+      })
+      await protocol.send('Target.activateTarget', { targetId: other.targetId })
+      return async () => {
+        await protocol.send('Target.closeTarget', { targetId: other.targetId })
+        await protocol.send('Target.activateTarget', { targetId })
+      }
+    },
+    heapBytes: async () => {
+      await send('HeapProfiler.collectGarbage')
+      return (await send<{ usedSize: number }>('Runtime.getHeapUsage')).usedSize
     },
     type: async (text) => void (await send('Input.insertText', { text })),
     press: (key) => press(send, key),

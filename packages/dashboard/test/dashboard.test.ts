@@ -1,27 +1,35 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
 import { bearerAccess, serve } from '@cronce/server'
-import { type Cronce, cronce } from 'cronce'
+import type { Cronce } from 'cronce'
 import { testKit } from 'cronce/testing'
-import { startRedis } from '../../../scripts/servers/index.ts'
-import { type Browser, launchBrowser, type Tab } from './browser.ts'
+import { type Browser, launchBrowser, type Tab, type TabShape } from './browser.ts'
+import { examine, MAIN_SCREENS } from './examine.ts'
 import { eventually, type Fleet, startFleet } from './fleet.ts'
 
 const HOSTILE = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`
-const LOW_CONTRASTS = readFileSync(new URL('low-contrasts.js', import.meta.url), 'utf8')
+const SECRET = 'card-4242'
 const OPERATORS = /Run now|Pause|Resume|Skip next|Backfill|Drain|Cancel|Run it again|Remove/
 
 let browser: Browser
+let fleet: Fleet
+const endings: (() => Promise<void>)[] = []
 
 before(async () => {
-  browser = await launchBrowser()
+  const [launched, started] = await Promise.all([
+    launchBrowser(),
+    startFleet({ after: (work) => void endings.push(work) }, declare),
+  ])
+  browser = launched
+  fleet = started
+  await prepare(fleet)
 })
 after(async () => {
   await browser.close()
+  for (const end of endings) await end()
 })
 
 /** What the fleets of these tests run: fires that succeed, fail once, fail, and are written to do harm. */
@@ -33,6 +41,7 @@ function declare(app: Cronce): void {
     if (run.attempt === 1) throw new Error('The card service is away')
     return { paid: true }
   })
+  app.job('quiet', {}, () => {})
   app.job('hostile', { retry: 0 }, (run) => {
     run.log.warn(HOSTILE)
     throw new Error(HOSTILE)
@@ -43,20 +52,34 @@ interface Opened extends Fleet {
   readonly tab: Tab
 }
 
-/** Fires of every kind, and a tab that shows the first screen. */
-async function open(context: TestContext, options: DashboardOptions = {}): Promise<Opened> {
-  const fleet = await startFleet(context, declare, options)
-  const [app] = fleet.apps
+/** Fires of every kind. */
+async function prepare({ apps: [app] }: Fleet): Promise<void> {
   await app.schedules.trigger('flaky', { dedupe: 'order-7', author: 'grace', note: HOSTILE })
   await app.schedules.trigger('hostile', { dedupe: HOSTILE.slice(0, 60) })
   await eventually(async () => (await app.fires.list({ schedule: 'flaky', outcome: 'succeeded' })).items.length === 1)
   await eventually(async () => (await app.fires.list({ schedule: 'hostile', outcome: 'failed' })).items.length === 1)
   await eventually(async () => (await app.fires.list({ schedule: 'heartbeat', outcome: 'succeeded' })).items.length > 3)
-  const tab = await browser.open()
+}
+
+/** A tab that shows the first screen; with options, as another user or at another path. */
+async function open(context: TestContext, options?: DashboardOptions, shape: TabShape = {}): Promise<Opened> {
+  const url = options === undefined ? fleet.url : await fleet.serve(options)
+  const tab = await browser.open(shape)
   context.after(() => tab.close())
-  await tab.goto(`${fleet.url}/`)
+  await tab.goto(`${url}${options?.basePath ?? ''}/`)
   await tab.untilText('Needs attention')
-  return { ...fleet, tab }
+  return { ...fleet, url, tab }
+}
+
+/** What a person types into a field. */
+async function fill(tab: Tab, selector: string, text: string): Promise<void> {
+  const field = `document.querySelector(${JSON.stringify(selector)})`
+  await tab.until(`${field} !== null`)
+  await tab.evaluate(`{
+    const field = ${field}
+    field.value = ${JSON.stringify(text)}
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }`)
 }
 
 async function visit(tab: Tab, hash: string, text: string): Promise<void> {
@@ -109,7 +132,7 @@ describe('in a browser', () => {
     await tab.press('/')
     await tab.until(`document.activeElement.type === 'search'`)
     await tab.type('job:night')
-    await tab.untilText('1 of 4 schedules')
+    await tab.untilText('1 of 5 schedules')
     assert.match(await tab.evaluate('location.hash'), /q=job%3Anight/)
     await demandCalm(opened)
   })
@@ -243,7 +266,7 @@ describe('in a browser', () => {
       tab.evaluate(`[...document.querySelectorAll('main button')].map((one) => one.textContent).join()`)
     for (const [hash, text] of [
       ['#/schedules/heartbeat', 'guarantee'],
-      ['#/schedules?q=heart', '1 of 4'],
+      ['#/schedules?q=heart', '1 of 5'],
       ['#/fleet', 'Deployments of shop'],
       [
         `#/fires/heartbeat/${(await opened.apps[0].fires.list({ schedule: 'heartbeat' })).items.at(-1)!.dueAt}`,
@@ -318,15 +341,16 @@ describe('in a browser', () => {
     await tab.click('dialog button[type=submit]')
     await tab.untilText('Paused')
     assert.equal((await opened.apps[0].schedules.get('nightly')).state, 'paused')
+    await opened.apps[0].schedules.resume('nightly')
     await demandCalm({ tab, url: `${url}/public/ops` })
   })
 
   test('wants a token where the server does, takes it from the address, and forgets it there', async (context) => {
     const token = 'a-token-of-enough-characters'
-    const fleet = await startFleet(context, declare, { access: bearerAccess({ read: token }) })
+    const url = await fleet.serve({ access: bearerAccess({ read: token }) })
     const stranger = await browser.open()
     context.after(() => stranger.close())
-    await stranger.goto(`${fleet.url}/`)
+    await stranger.goto(`${url}/`)
     await stranger.untilText('Sign in')
     await stranger.evaluate(`document.querySelector('input[name=token]').focus()`)
     await stranger.type(token)
@@ -334,11 +358,11 @@ describe('in a browser', () => {
     await stranger.untilText('Needs attention')
     const guest = await browser.open()
     context.after(() => guest.close())
-    await guest.goto(`${fleet.url}/#token=${token}`)
+    await guest.goto(`${url}/#token=${token}`)
     await guest.untilText('Needs attention')
     await guest.untilText('Live')
     assert.ok(!(await guest.evaluate<string>('location.href')).includes('token'))
-    await demandCalm({ tab: guest, url: fleet.url })
+    await demandCalm({ tab: guest, url })
   })
 
   test('the stream of events is closed while it is paused, and one tab has one', async (context) => {
@@ -390,77 +414,233 @@ describe('in a browser', () => {
     )
     const line = (await app.activity.list()).items.find(({ action }) => action === 'mute')
     assert.deepEqual([line?.subject.name, line?.origin], ['failing', 'dashboard'])
+    await tab.click('[data-unmute=failing]')
+    await tab.untilText('failing is not muted any more')
+    assert.deepEqual(await app.alerts.mutes(), [])
     await demandCalm({ tab, url: served.url })
   })
 
-  test('draws only the rows in sight of 5,000 schedules, and finds the last one', async (context) => {
-    const app = cronce({ store: 'memory:', signals: false, logger: false })
-    const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
-    context.after(async () => {
-      await served.close()
-      await app.stop()
+  test('a user with some rights sees their buttons and no others, and the API refuses the others too', async (context) => {
+    const rights = { run: true, pause: true, seeInput: false }
+    const opened = await open(context, {
+      access: () => ({ level: 'read', author: 'grace', rights, visible: (name) => name !== 'hostile' }),
     })
-    for (let first = 0; first < 5_000; first += 500) {
-      const names = Array.from({ length: 500 }, (_, index) => `job-${String(first + index).padStart(4, '0')}`)
-      await Promise.all(names.map((name) => app.schedules.put(name, { job: 'import', every: '1h' })))
-    }
-    const tab = await browser.open()
-    context.after(() => tab.close())
-    await tab.goto(`${served.url}/#/schedules`)
-    await tab.untilText('5,000 schedules')
-    const rows = (): Promise<number> => tab.evaluate(`document.querySelectorAll('.virtual li').length`)
-    assert.ok((await rows()) < 60, `${await rows()} rows are drawn`)
-    await tab.evaluate(`document.querySelector('.virtual').scrollTop = 1e9`)
-    await tab.untilText('job-4999')
-    assert.ok((await rows()) < 60, `${await rows()} rows are drawn`)
-    await tab.evaluate(`document.querySelector('.filter input').focus()`)
-    await tab.type('4321')
-    await tab.untilText('1 of 5,000 schedules')
-    await demandCalm({ tab, url: served.url })
-  })
-
-  test('survives a store that goes away under an open page', async (context) => {
-    const redis = await startRedis()
-    context.after(() => redis.stop())
-    const app = cronce({ store: redis.url, signals: false, logger: false })
-    const served = await serve(createDashboard(app, { access: () => 'read', logger: false }), { port: 0 })
-    context.after(async () => {
-      await served.close()
-      await app.stop()
-    })
-    await app.schedules.put('import', { job: 'import', every: '1h' })
-    const tab = await browser.open()
-    context.after(() => tab.close())
-    await tab.goto(`${served.url}/#/schedules`)
-    await tab.untilText('1 schedule')
-    await redis.kill()
-    await visit(tab, '#/schedules/import', 'STORE_')
-    await redis.restart()
-    await tab.until(
-      `(document.querySelector('.notice button')?.click(), document.body.innerText.includes('guarantee'))`,
+    const { tab, url, apps } = opened
+    await apps[0].schedules.put('tenant.a', { job: 'quiet', every: '1d', input: { card: SECRET } })
+    await visit(tab, '#/schedules/tenant.a', 'guarantee')
+    await tab.untilText('you do not have the right seeInput')
+    const names = await tab.evaluate(`[...document.querySelectorAll('[data-action]')].map((one) => one.dataset.action)`)
+    assert.deepEqual(names, ['run', 'pause', 'skip'])
+    await visit(tab, '#/schedules?q=tenant', '1 of 5 schedules')
+    assert.ok(!(await tab.text()).includes('hostile'))
+    assert.deepEqual(
+      await tab.evaluate(`[...document.querySelectorAll('[data-bulk]')].map((one) => one.dataset.bulk)`),
+      ['pause', 'resume', 'run'],
     )
+    await visit(tab, '#/fleet', 'Deployments of shop')
+    assert.equal(await tab.evaluate(`document.querySelectorAll('[data-action]').length`), 0)
+    const send = (path: string, method = 'POST'): Promise<Response> =>
+      fetch(`${url}/api/v1/schedules/${path}`, { method, headers: { 'content-type': 'application/json' } })
+    assert.equal((await send('tenant.a/backfill')).status, 403)
+    assert.equal((await send('tenant.a', 'DELETE')).status, 403)
+    assert.equal((await send('hostile/trigger')).status, 404)
+    assert.ok(!(await (await send('tenant.a', 'GET')).text()).includes(SECRET))
+    await apps[0].schedules.remove('tenant.a')
+    await demandCalm(opened)
   })
 
-  for (const isDark of [false, true]) {
-    test(`all text has a contrast of 4.5 or more in the ${isDark ? 'dark' : 'light'} theme`, async (context) => {
-      const opened = await open(context, { environment: 'production' })
-      const tab = await browser.open({ isDark })
-      context.after(() => tab.close())
-      await tab.goto(`${opened.url}/`)
-      await tab.untilText('Needs attention')
-      const fire = (await opened.apps[0].fires.list({ schedule: 'flaky' })).items[0]!
-      for (const [hash, text] of [
-        ['#/', 'Needs attention'],
-        ['#/schedules', 'At 02:30'],
-        ['#/schedules/heartbeat', 'guarantee'],
-        [`#/fires/flaky/${fire.dueAt}?nonce=order-7`, 'Verdict'],
-        ['#/fires', 'heartbeat'],
-        ['#/calendar', 'by hour'],
-        ['#/fleet', 'Deployments of shop'],
-      ] as const) {
-        await visit(tab, hash, text)
-        assert.deepEqual(await tab.evaluate(LOW_CONTRASTS), [], hash)
-      }
+  test('a schedule that no code declares is edited, copied as code and removed; two tabs do not overwrite each other', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    await apps[0].schedules.put('tenant.b', { job: 'quiet', cron: '0 3 * * *', tz: 'UTC', input: { a: 1 }, retry: 2 })
+    const other = await browser.open()
+    context.after(() => other.close())
+    await other.goto(`${opened.url}/#/schedules/tenant.b`)
+    await other.untilText('guarantee')
+    await other.click('button[data-action=edit]')
+    await other.until(`document.querySelector('dialog textarea') !== null`)
+    await visit(tab, '#/schedules/tenant.b', 'guarantee')
+    await tab.evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text }`)
+    await tab.clickText('main button', 'Copy as code')
+    const code =
+      "app.schedules.put('tenant.b', { job: 'quiet', cron: '0 3 * * *', tz: 'UTC', input: { a: 1 }, retry: { attempts: 2 } })"
+    assert.equal(await tab.until('window.copied'), `await ${code}`)
+    await tab.click('button[data-action=edit]')
+    await fill(tab, 'input[name=rule]', '30 4 * * *')
+    await fill(tab, 'textarea[name=input]', '{ "a": 2 }')
+    await fill(tab, 'input[name=note]', 'later')
+    await tab.click('dialog button[type=submit]')
+    await tab.untilText('At 04:30')
+    const edited = await apps[1].schedules.get('tenant.b')
+    assert.deepEqual(
+      [edited.trigger, edited.input, edited.policy.retry.attempts],
+      [{ kind: 'cron', expression: '30 4 * * *', tz: 'UTC' }, { a: 2 }, 2],
+    )
+    const [line] = (await apps[0].activity.list({ schedule: 'tenant.b' })).items
+    assert.deepEqual([line?.author, line?.note, line?.origin], ['ada', 'later', 'dashboard'])
+    await fill(other, 'input[name=rule]', '0 5 * * *')
+    await other.click('dialog button[type=submit]')
+    await other.untilText('SCHEDULE_CHANGED')
+    assert.equal((await apps[0].schedules.get('tenant.b')).revision, edited.revision)
+    await tab.click('button[data-action=remove]')
+    await tab.click('dialog button[type=submit]')
+    await tab.until(`location.hash === '#/schedules'`)
+    assert.equal(await apps[0].schedules.find('tenant.b'), null)
+    await demandCalm(opened)
+  })
+
+  test('all schedules that match are paused after a preview of their names', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const names = Array.from({ length: 10 }, (_, index) => `bulk.${index}`)
+    for (const name of names) await apps[0].schedules.put(name, { job: 'quiet', every: '1d' })
+    await apps[0].schedules.pause('bulk.9', { note: 'before' })
+    await visit(tab, '#/schedules?q=bulk', '10 of 15 schedules')
+    await tab.click('[data-bulk=pause]')
+    await tab.untilText('Pause: 9 schedules')
+    await tab.untilText('and 1 more')
+    await fill(tab, 'dialog input[name=note]', 'all of them')
+    await tab.click('dialog button[type=submit]')
+    await tab.untilText('Pause: 9 schedules done.')
+    const notes = await Promise.all(names.map(async (name) => (await apps[1].schedules.get(name)).pause?.note))
+    assert.deepEqual(notes, [...Array(9).fill('all of them'), 'before'])
+    for (const name of names) await apps[0].schedules.remove(name)
+    await demandCalm(opened)
+  })
+
+  test('a stretch is backfilled after its fires were counted', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    await apps[0].schedules.put('late', { job: 'quiet', every: '1h' })
+    await visit(tab, '#/schedules/late', 'guarantee')
+    await tab.click('button[data-action=backfill]')
+    await tab.until(`document.querySelector('dialog button[type=submit]').disabled`)
+    const hour = 3_600_000
+    const last = Math.floor(Date.now() / hour) * hour
+    // As the browser of these tests shows it.
+    const local = (at: number): string =>
+      new Date(at).toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' }).replace(' ', 'T')
+    await fill(tab, 'input[name=from]', local(last - 3 * hour))
+    await fill(tab, 'input[name=to]', local(last - hour))
+    await tab.click('dialog input[name=force]')
+    await tab.clickText('dialog button', 'Preview')
+    await tab.untilText('3 due times: 3 to run')
+    await tab.clickText('dialog button[type=submit]', 'Run 3 fires')
+    const done = await eventually(async () => {
+      const { items } = await apps[1].fires.list({ schedule: 'late', outcome: 'succeeded' })
+      return items.length === 3 && items
     })
-  }
+    assert.deepEqual(
+      done.map(({ kind, asked }) => [kind, asked?.author]),
+      Array(3).fill(['backfill', 'ada']),
+    )
+    await apps[0].schedules.remove('late')
+    await demandCalm(opened)
+  })
+
+  test('a SARIF report is read in the browser, and a broken one is named as such', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await visit(tab, '#/audit', 'No report is loaded')
+    const give = (text: string): Promise<void> =>
+      tab.evaluate(`{
+        const files = new DataTransfer()
+        files.items.add(new File([${JSON.stringify(text)}], 'audit.sarif'))
+        const input = document.querySelector('input[type=file]')
+        input.files = files.files
+        input.dispatchEvent(new Event('change', { bubbles: true }))
+      }`)
+    const region = { startLine: 12 }
+    const physicalLocation = { artifactLocation: { uri: 'src/jobs.ts' }, region }
+    const results = [
+      { ruleId: 'overlap', level: 'error', message: { text: HOSTILE }, locations: [{ physicalLocation }] },
+    ]
+    const rules = [{ id: 'overlap', shortDescription: { text: 'Two runs at a time' } }]
+    const before = tab.requests.length
+    await give(JSON.stringify({ version: '2.1.0', runs: [{ tool: { driver: { name: 'any', rules } }, results }] }))
+    await tab.untilText('src/jobs.ts:12')
+    await tab.untilText('Two runs at a time')
+    await give('{ "runs": 7')
+    await tab.until(`document.querySelector('.notice.is-error') !== null`)
+    assert.deepEqual(
+      tab.requests.slice(before).filter((one) => !one.includes('/api/v1/')),
+      [],
+    )
+    await demandCalm(opened)
+  })
+
+  test('a tab in the background closes its stream, and goes on when it is in front again', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    await tab.untilText('Live')
+    const show = await tab.hide()
+    await tab.until(`document.visibilityState === 'hidden'`)
+    await tab.until(`document.querySelector('.live').classList.contains('is-hidden')`)
+    const before = tab.requests.length
+    const due = (await apps[0].schedules.get('heartbeat')).last.dueAt!
+    await eventually(async () => (await apps[0].schedules.get('heartbeat')).last.dueAt! > due + 1_000)
+    assert.deepEqual(tab.requests.slice(before), [], 'a page that is hidden asks for nothing')
+    await show()
+    await tab.untilText('Live')
+    await demandCalm(opened)
+  })
+
+  test('the keyboard alone reaches a schedule, its action and the way back', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    await tab.press('Tab')
+    await tab.until(`document.activeElement.classList.contains('skip')`)
+    await tab.press('Enter')
+    await tab.until(`document.activeElement.id === 'main'`)
+    assert.doesNotMatch(await tab.evaluate('location.hash'), /main/)
+    await tab.press('g')
+    await tab.press('s')
+    await tab.untilText('At 02:30')
+    const chosen = `document.querySelector('.row[data-chosen=true] a')?.textContent`
+    for (const name of ['flaky', 'heartbeat', 'hostile', 'nightly']) {
+      await tab.press('j')
+      await tab.until(`${chosen} === '${name}'`)
+    }
+    await tab.press('p')
+    await tab.until(`document.querySelector('dialog[open]')?.contains(document.activeElement)`)
+    await tab.press('Escape')
+    await tab.until(`document.querySelector('dialog[open]') === null`)
+    await tab.press('Enter')
+    await tab.untilText('guarantee')
+    await tab.press('p')
+    await tab.until(`document.querySelector('dialog[open]') !== null`)
+    for (let tries = 0; tries < 12; tries++) {
+      if ((await tab.evaluate('document.activeElement.name')) === 'note') break
+      await tab.press('Tab')
+    }
+    await tab.type('by keyboard')
+    await tab.press('Enter')
+    await tab.untilText('by ada: by keyboard')
+    await apps[0].schedules.resume('nightly')
+    await tab.press('g')
+    await tab.press('o')
+    await tab.untilText('Needs attention')
+    await demandCalm(opened)
+  })
+
+  test('an outage of the store is a banner with its code, and the page goes on afterwards', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await tab.evaluate(`{
+      window.real = window.fetch
+      const error = { code: 'STORE_UNREACHABLE', message: 'The store does not answer.', hint: null }
+      window.fetch = async () => new Response(JSON.stringify({ error }), { status: 503 })
+    }`)
+    await visit(tab, '#/schedules/heartbeat', 'STORE_UNREACHABLE')
+    await tab.evaluate('window.fetch = window.real')
+    await tab.clickText('main .notice button', 'Try again')
+    await tab.untilText('guarantee')
+    await demandCalm(opened)
+  })
+
+  test('the main screens are without serious findings of axe, and their text has a contrast of 4.5 or more', async (context) => {
+    const opened = await open(context, { environment: 'production' })
+    await examine(opened, MAIN_SCREENS)
+    await demandCalm(opened)
+  })
 })

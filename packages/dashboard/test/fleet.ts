@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
-import { serve } from '@cronce/server'
+import { type Served, serve } from '@cronce/server'
 import { type Cronce, cronce } from 'cronce'
 
 export interface Fleet {
   readonly url: string
+  /** The same fleet with other options: another user, another path. */
+  serve(options: DashboardOptions): Promise<string>
   readonly apps: readonly [Cronce, Cronce]
 }
 
@@ -16,7 +17,7 @@ type Declare = (app: Cronce) => void
 
 /** Two real instances on one SQLite file, and the dashboard of the first; gone when the test is over. */
 export async function startFleet(
-  context: Pick<TestContext, 'after'>,
+  context: { after(work: () => Promise<void>): void },
   declare: Declare,
   options: DashboardOptions = {},
 ): Promise<Fleet> {
@@ -31,14 +32,20 @@ export async function startFleet(
   }
   const apps = [make(), make()] as const
   const access = (): { level: 'operate'; author: string } => ({ level: 'operate', author: 'ada' })
-  const served = await serve(createDashboard(apps[0], { access, logger: false, ...options }), { port: 0 })
+  const open: Served[] = []
+  const serveWith = async (more: DashboardOptions): Promise<string> => {
+    const served = await serve(createDashboard(apps[0], { access, logger: false, ...more }), { port: 0 })
+    open.push(served)
+    return served.url
+  }
   context.after(async () => {
-    await served.close()
+    await Promise.all(open.map((served) => served.close()))
     await Promise.all(apps.map((app) => app.stop()))
     rmSync(folder, { recursive: true, force: true })
   })
+  const url = await serveWith(options)
   for (const app of apps) await app.start()
-  return { url: served.url, apps }
+  return { url, apps, serve: serveWith }
 }
 
 /** Looks until it is so, for two minutes at most. */

@@ -44,15 +44,14 @@ export function App() {
     palette: () => setOverlay('palette'),
     '?': () => setOverlay('help'),
     l: toggleLive,
-    Escape: () => history.back(),
   })
   const close = (): void => setOverlay(null)
   return (
     <div class="app">
       <Patterns />
-      <a class="skip" href="#main">
+      <button type="button" class="skip" onClick={skip}>
         Skip to content
-      </a>
+      </button>
       <Header onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('help')} />
       {access.value === null ? (
         <Gate />
@@ -67,6 +66,11 @@ export function App() {
       <Toast />
     </div>
   )
+}
+
+/** No link to `#main`: the part of the address behind `#` names the screen. */
+function skip(): void {
+  document.getElementById('main')?.focus()
 }
 
 function Main() {

@@ -5,16 +5,36 @@ import { connectionOf } from './connection.ts'
 /** `metrics` sees the metrics alone; `read` sees everything and changes nothing; `operate` does all that the API offers. */
 export type AccessLevel = 'none' | 'metrics' | 'read' | 'operate'
 
+/** What a level consists of, as far as schedules are concerned; `seeInput` covers inputs and results. */
+export const RIGHTS = ['seeInput', 'run', 'pause', 'backfill', 'edit'] as const
+/** A single right of a caller. */
+export type Right = (typeof RIGHTS)[number]
+
 /** What a request may do. */
 export type Decision =
   | AccessLevel
   | {
       readonly level: AccessLevel
+      /** Grants or withdraws single rights. @default `read` has seeInput; `operate` has all rights */
+      readonly rights?: Readonly<Partial<Record<Right, boolean>>> | undefined
+      /** Which schedules exist for this caller, by name. @default all of them */
+      readonly visible?: ((schedule: string) => boolean) | undefined
       /** On record with what is changed, whatever the request says. */
       readonly author?: string | undefined
       /** Whose idempotency keys and streams of events these are. @default the author */
       readonly principal?: string | undefined
     }
+
+/** The rights that a decision comes to. Throws on a name that does not exist: it may have been meant to withdraw something. */
+export function rightsOf(level: AccessLevel, given: Readonly<Record<string, unknown>> = {}): ReadonlySet<Right> {
+  for (const name of Object.keys(given)) {
+    if (RIGHTS.some((right) => right === name)) continue
+    throw new Error(`access returned the right ${JSON.stringify(name)}. The rights are ${RIGHTS.join(', ')}.`)
+  }
+  const isDefault = (right: Right): boolean => level === 'operate' || (level === 'read' && right === 'seeInput')
+  const isGranted = (right: Right): boolean => (given[right] === undefined ? isDefault(right) : given[right] === true)
+  return new Set(level === 'read' || level === 'operate' ? RIGHTS.filter(isGranted) : [])
+}
 
 /** Decides who may do what. It must not read the request's body. */
 export type Access = (request: Request) => Decision | Promise<Decision>

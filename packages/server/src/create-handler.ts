@@ -1,10 +1,13 @@
 import { Hono } from 'hono'
+import { rightsOf } from './access.ts'
 import { type Answer, answerError, refuse, toResponse, withOurHeaders } from './answer.ts'
 import { Arrivals } from './arrivals.ts'
 import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
 import { counted } from './counted.ts'
 import { EventHub } from './events/hub.ts'
+import { hidePayloads } from './hide-payloads.ts'
 import { fingerprint, KeptAnswers, readKey, scopedKey } from './kept-answers.ts'
+import { mayCall } from './may-call.ts'
 import { serverMetrics } from './metrics/server-metrics.ts'
 import { nearestRoute } from './nearest-route.ts'
 import { documentOf } from './openapi/document.ts'
@@ -20,6 +23,7 @@ import { ROUTES } from './routes/all.ts'
 import type { Asker, Call, Route } from './routes/route.ts'
 import { shared } from './shared.ts'
 import type { Source } from './source.ts'
+import { visibleSource } from './visible-source.ts'
 
 /** The HTTP API as one function, for every server that knows Request and Response. */
 export interface Handler {
@@ -90,7 +94,8 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
       if (route.access === 'open') return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
       return work.take(async () => {
         const asker = await demandAccess(route, request, options)
-        const call = { ...around, ...NOTHING_GIVEN, request, base, asker, principal: asker.principal }
+        const seen = seenBy(around, asker)
+        const call = { ...around, ...NOTHING_GIVEN, ...seen, request, base, asker, principal: asker.principal }
         return run(route, call, path, answers)
       })
     })
@@ -108,25 +113,35 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
   return async (request) => hono.fetch(request)
 }
 
-const UNKNOWN: Asker = { level: 'none', author: undefined, principal: '' }
+const UNKNOWN: Asker = { level: 'none', author: undefined, principal: '', rights: new Set(), isVisible: null }
 const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null, principal: '', asker: UNKNOWN } as const
+
+/** What a caller who does not see all schedules is given instead. */
+function seenBy({ source }: Surroundings, { isVisible }: Asker): Partial<Pick<Call, 'source' | 'overview'>> {
+  if (isVisible === null) return {}
+  const seen = visibleSource(source, isVisible)
+  return { source: seen, overview: () => overviewOf(seen, source.instances) }
+}
 
 async function run(route: Route, call: Call, path: string, answers: KeptAnswers): Promise<Response> {
   const { request, options } = call
   const parts = readParts(route.path, path)
   // A probe answers whatever a prober appends; a route with a proof of its own also judges what it is given.
   if (route.access === 'open' || route.access === 'own') return send(await route.handle({ ...call, parts }))
+  // Metrics are no JSON, and contain no payloads.
+  const isWhole = route.access === 'metrics' || call.asker.rights.has('seeInput')
+  const reply = (answer: Answer | Response): Response => send(isWhole ? answer : hidden(answer))
   demandKnownConditions(route, request)
   const given = readParameters(route, readQuery(request.url))
   const query = withOperator(route.query, given, request, call.asker.author)
-  if (route.body === undefined) return send(await route.handle({ ...call, parts, query }))
+  if (route.body === undefined) return reply(await route.handle({ ...call, parts, query }))
   const { text, fields } = await readBody(request, options.bodyLimit)
   const body = withOperator(route.body, readFields(route, fields), request, call.asker.author)
   const key = route.method === 'POST' ? readKey(request) : null
   const full = { ...call, parts, query, body, key }
-  if (key === null || route.idempotency === 'durable') return send(await route.handle(full))
+  if (key === null || route.idempotency === 'durable') return reply(await route.handle(full))
   const same = fingerprint(route.method, path, JSON.stringify(given), text)
-  return send(
+  return reply(
     await answers.once(scopedKey(call.principal, key), same, async () => {
       try {
         return (await route.handle(full)) as Answer
@@ -135,6 +150,12 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers)
       }
     }),
   )
+}
+
+/** A stream does this by itself, event by event. */
+function hidden(answer: Answer | Response): Answer | Response {
+  if (answer instanceof Response || answer.text === null) return answer
+  return { ...answer, text: hidePayloads(answer.text) }
 }
 
 function send(answer: Answer | Response): Response {
@@ -161,7 +182,8 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
     throw refuse('ACCESS_CLOSED', 'This API is closed: it has no access function.', hint)
   }
   const decision = await options.access(request)
-  const { level, author, principal } = typeof decision === 'object' ? decision : { level: decision }
+  const { level, author, principal, rights, visible } =
+    typeof decision === 'object' && decision !== null ? decision : { level: decision }
   if (level !== 'metrics' && level !== 'read' && level !== 'operate') {
     const hint = 'Send authorization: Bearer TOKEN, or the credentials that this server requires.'
     throw refuse('ACCESS_DENIED', 'You have no access here.', hint, { 'www-authenticate': 'Bearer' })
@@ -169,11 +191,35 @@ async function demandAccess(route: Route, request: Request, options: ResolvedOpt
   if (route.access !== 'metrics' && level === 'metrics') {
     throw refuse('ACCESS_METRICS_ONLY', 'You may see the metrics only.', 'Use a token that may read.')
   }
-  if (route.access === 'operate' && level !== 'operate') {
-    throw refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
+  const asker = {
+    level,
+    author,
+    principal: principal ?? (author === undefined ? '' : `author ${author}`),
+    rights: rightsOf(level, rights),
+    isVisible: readVisible(visible),
   }
+  if (!mayCall(route, asker)) throw rightMissing(route, asker)
   demandOwnOrigin(request, options.allowedOrigins, route.type === 'text/event-stream')
-  return { level, author, principal: principal ?? (author === undefined ? '' : `author ${author}`) }
+  return asker
+}
+
+function readVisible(given: unknown): Asker['isVisible'] {
+  if (given === undefined) return null
+  // Something else than true, such as a promise, shows nothing.
+  if (typeof given === 'function') return (schedule) => given(schedule) === true
+  throw new Error('access returned a value for visible that is not a function.')
+}
+
+function rightMissing({ right }: Route, { level, rights, isVisible }: Asker): Error {
+  const isReader = level === 'read' && [...rights].every((one) => one === 'seeInput')
+  if (isReader && isVisible === null) {
+    return refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
+  }
+  const message =
+    right === undefined
+      ? 'This concerns schedules that you may not see or change.'
+      : `You do not have the right ${right}.`
+  return refuse('ACCESS_RIGHT_MISSING', message, 'Ask those who run this server for it.')
 }
 
 /** Requests at a time; more are refused. */

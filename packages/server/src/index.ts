@@ -8,6 +8,7 @@ export {
   type Decision,
   isLoopback,
   loopbackAccess,
+  type Right,
 } from './access.ts'
 export { baseOf } from './base-path.ts'
 export { createHandler, type Handler } from './create-handler.ts'

@@ -28,14 +28,14 @@ interface Attention {
 }
 
 /** The figures of a first screen. Bounded, whatever the store holds. */
-export async function overviewOf(source: Source) {
+export async function overviewOf(source: Source, fleet: Pick<Source['instances'], 'list'> = source.instances) {
   const store = await source.store.check()
   const from = store.now - DAY_MS
   const [schedules, fires, runs, instances] = await Promise.all([
     collect(BOUNDS.schedules, (page) => source.schedules.list(page)),
     collect(BOUNDS.fires, (page) => source.fires.list({ from, ...page })),
     collect(BOUNDS.runs, (page) => source.runs.list({ from, ...page })),
-    source.instances.list(),
+    fleet.list(),
   ])
   const active = schedules.items.filter(({ state }) => state === 'active')
   const ahead = { from: store.now, to: Number.POSITIVE_INFINITY, most: NEXT }

@@ -172,7 +172,8 @@ async function madeUp(
   }
 }
 
-const OPTIONS = { principal: '', lastEventId: null, schedule: undefined, job: undefined }
+const SEEN = { isVisible: null, hasPayloads: true }
+const OPTIONS = { principal: '', lastEventId: null, schedule: undefined, job: undefined, ...SEEN }
 
 describe('the hub behind it', () => {
   test('reads one feed for all clients, and only while one is connected', async (context) => {

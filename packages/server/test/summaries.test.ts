@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Decision } from '../src/index.ts'
-import { apiOf, codeOf, eventually } from './kit.ts'
+import { testKit } from 'cronce/testing'
+import { createHandler, type Decision } from '../src/index.ts'
+import { apiOf, ask as askHandler, codeOf, eventually } from './kit.ts'
 
 const DAY_MS = 86_400_000
 
@@ -57,6 +58,48 @@ describe('strips over HTTP', () => {
       const asked = await ask('GET', `/api/v1/strips?names=${encodeURIComponent(names)}`)
       assert.equal(codeOf(asked), '400 OPTION_INVALID')
     }
+  })
+})
+
+describe('the past over HTTP', () => {
+  test('is in buckets with the worst outcome of each, and in counts by hour', async () => {
+    const kit = testKit({ now: '2027-01-01T00:00:00Z' })
+    const start = kit.now()
+    const app = kit.app()
+    app.job('mail', { every: '10m' }, (run) => {
+      if (Number(run.fire.dueAt) === start + 100 * 60_000) throw new Error('no')
+    })
+    await app.start()
+    await kit.advance('3h')
+    await app.schedules.pause('mail')
+    await kit.advance('1h')
+    await app.schedules.resume('mail')
+    await kit.advance('1h')
+    const handler = createHandler(app, { access: () => 'read', logger: false })
+    const path = `/api/v1/schedules/mail/buckets?from=${start + 1}&to=${start + 5 * 3_600_000 + 1}&buckets=5`
+    const { body } = await askHandler(handler, 'GET', path)
+    const told = body.items.map(({ worst, counts }: { worst: string; counts: Record<string, number> }) => {
+      return [worst, counts['succeeded'], counts['failed'], counts['skipped']]
+    })
+    assert.deepEqual(told, [
+      ['succeeded', 6, 0, 0],
+      ['failed', 5, 1, 0],
+      ['succeeded', 6, 0, 0],
+      ['skipped', 0, 0, 6],
+      ['succeeded', 6, 0, 0],
+    ])
+    assert.deepEqual([body.cut, body.readFrom], [false, start + 1])
+    const counts = await askHandler(handler, 'GET', `/api/v1/counts?from=${start}&to=${start + 2 * 3_600_000}`)
+    assert.deepEqual(counts.body.items, [
+      { hour: start, outcome: 'succeeded', count: 6 },
+      { hour: start + 3_600_000, outcome: 'failed', count: 1 },
+      { hour: start + 3_600_000, outcome: 'succeeded', count: 5 },
+    ])
+    for (const wrong of ['schedules/mail/buckets?from=5&to=5', `counts?from=0&to=${start}`])
+      assert.equal(codeOf(await askHandler(handler, 'GET', `/api/v1/${wrong}`)), '400 OPTION_INVALID')
+    const stopping = app.stop()
+    await kit.advance('1m')
+    await stopping
   })
 })
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { etcd } from '../../../packages/cronce/src/etcd.ts'
+import { BLURRED_MS } from '../../../packages/cronce/src/store/etcd/clock-keeper.ts'
 import { type EtcdCluster, type Server, startEtcd, startEtcdCluster } from '../../../scripts/servers/index.ts'
 import type { ChaosStore, PreparedStore, ServerEnd, ServerTrick, ServerUnderChaos, StoreModule } from './store.ts'
 
@@ -101,8 +102,11 @@ function clusterUnderChaos(cluster: EtcdCluster): ServerUnderChaos {
   }
 }
 
-/** Processes measure its clock, late and never early: by milliseconds on an idle machine, by more where answers wait for a processor. */
-const CLOCK_ERROR_MS = 150
+/**
+ * Processes know its clock late and never early, by the width of its bounds. One that joins waits for sharp bounds (10 ms), but 3 s at
+ * most. By then the second has changed three times while requests followed each other, so the bounds are not wider than where that ends.
+ */
+const CLOCK_ERROR_MS = BLURRED_MS
 
 /** Beyond what a busy machine explains, and short enough that no process waits long for an answer that was lost. */
 const TIMEOUT_MS = 3_000

@@ -214,7 +214,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     breaks: 'The middle of the bounds is taken for the time: half of the fires start early.',
     edits: [
       edit(
-        'store/etcd/clock.ts',
+        'store/kv/server-clock.ts',
         'earliest: Math.floor(now + this.#low - slack)',
         'earliest: Math.floor(now + (this.#low + this.#high) / 2)',
       ),

@@ -86,6 +86,20 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     caughtBy: tests(PLAIN, SAME),
   },
   {
+    name: 'postgres-plain-claim-of-another-plan',
+    rule: 'P6',
+    breaks: 'A claim that plans up to another time than its due time is written as if it did not.',
+    edits: [edit('store/postgres/plain.ts', 'state.plannedTo === run.dueAt ? AS_DUE', 'run.dueAt > 0 ? AS_DUE')],
+    caughtBy: tests(PLAIN, SAME),
+  },
+  {
+    name: 'postgres-plain-settlement-of-another-number',
+    rule: 'P6',
+    breaks: 'A line that leaves a number out is written with the next one.',
+    edits: [edit('store/postgres/plain.ts', ' && ended === latest.ended + 1', '')],
+    caughtBy: tests(PLAIN, SAME),
+  },
+  {
     name: 'postgres-history-written-twice',
     rule: 'P6',
     breaks: 'A settlement writes two lines.',
@@ -117,7 +131,10 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     rule: 'P3',
     breaks: 'A claim is not listed where recovery looks.',
     edits: [edit('store/postgres/sql/apply.sql', '_at.now, array_agg(w.key)\n', '_at.now, array_agg(-w.key)\n')],
-    caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
+    caughtBy: tests(
+      RACES,
+      'claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat',
+    ),
   },
   {
     name: 'postgres-claim-row-deleted-too-early',
@@ -130,7 +147,10 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
         '',
       ),
     ],
-    caughtBy: tests(RACES, 'claims are forgotten with the settlement that ends their last run, and not before'),
+    caughtBy: tests(
+      RACES,
+      'claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat',
+    ),
   },
   {
     name: 'postgres-key-reused',
@@ -204,7 +224,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     rule: 'P6',
     breaks: 'A plain settlement records the start that the claim expected, not the one in its line.',
     edits: [
-      edit('store/postgres/sql/plain.sql', 'c.due_at, c.token, c.job', 'c.due_at, c.token, c.job, c.started_at'),
+      edit('store/postgres/sql/plain.sql', 'c.token, c.job\n', 'c.token, c.job, c.started_at\n'),
       edit('store/postgres/sql/plain.sql', 'm.token, _started_at[m.n]', 'm.token, m.started_at'),
     ],
     caughtBy: tests(CONFORMANCE, 'a run that ended is listed with the start in its line, whatever the claim expected'),

@@ -70,7 +70,7 @@ function languageOf(args: Args, facts: ProjectFacts): ProjectFacts {
 }
 
 const STORE =
-  /^(env:\w+|@.+|sqlite:.+|memory:|postgres(ql)?:\/\/.+|rediss?(-cluster)?:\/\/.+|redis\+unix:.+|etcds?:\/\/.+)$/
+  /^(env:\w+|@.+|sqlite:.+|memory:|postgres(ql)?:\/\/.+|rediss?(-cluster)?:\/\/.+|redis\+unix:.+|etcds?:\/\/.+|zookeepers?:\/\/.+)$/
 
 async function chooseStore(args: Args, io: Io, { store: guess }: ProjectFacts): Promise<string> {
   const given = args.text('store')

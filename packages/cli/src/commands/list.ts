@@ -36,7 +36,7 @@ export const list: Command = {
     ['cronce list --next -n 10', 'the ten schedules that are due next'],
     ['cronce list -o name', 'only names, for a script'],
   ],
-  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column shows how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules that cronce keeps for itself (cronce:…: locks, elections, keys, alerts, heartbeats) are listed only with --all, or a\nprefix or --job that begins with cronce:`,
+  about: `Of what cronce exec runs, NEXT is when the next call is expected, if the calls name --cron or --expect; of tasks of node-cron, if\nthe coordinator was given { cron }.\nThe last column shows how the latest ${STRIP} fires ended, the latest on the right:\n${MARK_WORDS}\nSchedules that cronce keeps for itself (cronce:…: locks, elections, keys, alerts, heartbeats) are listed only with --all,\nor if the prefix or --job begins with cronce: as well.`,
   flags: {
     job: { type: 'string', value: 'JOB', help: 'Only schedules of this job' },
     state: {

@@ -1,6 +1,7 @@
-import type { Json, NewSchedule, OnLabels, PolicyOptions, ScheduleView, TriggerOptions } from 'cronce'
+import type { CronSpec, Json, NewSchedule, OnLabels, PolicyOptions, ScheduleView, TriggerOptions } from 'cronce'
 import { cron } from 'cronce/cron'
 import type { Args, Flags } from '../args.ts'
+import { policyOptions, triggerOf } from '../definition-of.ts'
 import { readDurationText } from '../duration-text.ts'
 import { wholeNumber } from '../operands.ts'
 import { timeFlag } from '../time-words.ts'
@@ -126,19 +127,8 @@ function keptTrigger(args: Args, before: ScheduleView | null, name: string, tz: 
       'Add --cron EXPR, --every TIME or --at TIME.',
     )
   }
-  const { trigger } = before
-  switch (trigger?.kind) {
-    case 'cron': {
-      const { kind: _, ...spec } = trigger
-      return { cron: args.has('tz') ? { ...spec, tz } : spec }
-    }
-    case 'every':
-      return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
-    case 'at':
-      return { at: trigger.at }
-    default:
-      return {}
-  }
+  const kept = triggerOf(before)
+  return kept.cron !== undefined && args.has('tz') ? { cron: { ...(kept.cron as CronSpec), tz } } : kept
 }
 
 function policyFlags(args: Args, before: ScheduleView | null): PolicyOptions {
@@ -154,30 +144,5 @@ function policyFlags(args: Args, before: ScheduleView | null): PolicyOptions {
     ...(timeout === undefined
       ? {}
       : { timeout: { ...(kept?.timeout as object), run: readDurationText(timeout, 'timeout') } }),
-  }
-}
-
-/** A policy as users write it: the other way round of how the library reads one. */
-export function policyOptions(policy: ScheduleView['policy']): PolicyOptions {
-  const { overlap, misfire, retry, timeout, jitter, pauseAfter, retention, limits } = policy
-  const isCounted = overlap.kind === 'allow' || overlap.kind === 'queue-all'
-  const hasKeeps = Object.keys(retention.keepMsBy).length > 0
-  return {
-    guarantee: policy.guarantee,
-    overlap: isCounted ? { kind: overlap.kind, limit: overlap.limit } : overlap.kind,
-    misfire: { grace: misfire.graceMs, late: misfire.late, limit: misfire.limit, window: misfire.windowMs },
-    retry: {
-      attempts: retry.attempts,
-      backoff: { base: retry.baseMs, factor: retry.factor, cap: retry.capMs, jitter: retry.jitter },
-      crashes: retry.crashes,
-      ...(retry.deadlineMs === null ? {} : { deadline: retry.deadlineMs }),
-    },
-    timeout: { ...(timeout.runMs === null ? {} : { run: timeout.runMs }), grace: timeout.graceMs },
-    jitter: { within: jitter.ms, kind: jitter.kind },
-    ...(pauseAfter === null ? {} : { pauseAfter }),
-    retention: { keep: hasKeeps ? retention.keepMsBy : retention.keepMs, count: retention.count },
-    ...(limits.job === null ? {} : { concurrency: limits.job }),
-    ...(limits.group === null ? {} : { group: limits.group }),
-    unknownStep: policy.unknownStep,
   }
 }

@@ -75,6 +75,7 @@ function settingsOf<Tx>(
     leaseMs: resolved.leaseMs,
     storeDeadlineMs: Math.min(10_000, resolved.leaseMs * 2),
     claimAheadMs: resolved.claimAheadMs,
+    settleDelayMs: resolved.settleDelayMs,
     patienceMs: 250,
     probeMs: 250,
     holdDownMs: resolved.holdDownMs,

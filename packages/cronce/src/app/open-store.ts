@@ -48,10 +48,18 @@ function byUrl(url: string): StoreSource {
       return etcd(url) as StoreSource
     })
   }
+  if (/^zookeepers?:/.test(url)) {
+    return onOpen(nameOfUrl(url) ?? 'zookeeper', async () => {
+      const { zookeeper } = await import('../store/zookeeper/zookeeper.ts')
+      return zookeeper(url) as StoreSource
+    })
+  }
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0]
   // The rest of the URL is not shown: it may contain a password.
   throw new CronceError('STORE_UNKNOWN', `There is no store for ${scheme ?? 'this text'}.`, {
-    hint: urlMeant(url) ?? "Stores are 'postgres://…', 'redis://…', 'etcd://…', 'sqlite:FILE' and 'memory:'.",
+    hint:
+      urlMeant(url) ??
+      "Stores are 'postgres://…', 'redis://…', 'etcd://…', 'zookeeper://…', 'sqlite:FILE' and 'memory:'.",
   })
 }
 
@@ -67,6 +75,8 @@ const URLS_MEANT: readonly (readonly [RegExp, string])[] = [
   [/^(?![a-z+.-]+:\/\/).*:5432\b/i, "Add the scheme: 'postgres://…'."],
   [/^(?![a-z+.-]+:\/\/).*:6379\b/i, "Add the scheme: 'redis://…'."],
   [/^(etcd3|etcd\+https?):/i, "Write 'etcd://…', or 'etcds://…' for TLS."],
+  [/^(zk|zookeeper\+tls):/i, "Write 'zookeeper://…', or 'zookeepers://…' for TLS."],
+  [/^(?![a-z+.-]+:\/\/).*:2181\b/i, "Add the scheme: 'zookeeper://…'."],
   [/^(?![a-z+.-]+:\/\/).*:2379\b/i, "Add the scheme: 'etcd://…'."],
   [/^sqlit/i, "Write store: 'sqlite:./cronce.db'."],
 ]

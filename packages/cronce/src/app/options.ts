@@ -54,6 +54,11 @@ export interface CronceOptions<Tx = unknown> {
    * At most a quarter of the lease; off where the store can't notice a dead process (`cronce doctor` says so). @default 300
    */
   readonly claimAhead?: Duration | undefined
+  /**
+   * How long the ends of runs are gathered before they are written, up to 1 s, so that runs that end one after the other share a write. A
+   * process that dies meanwhile repeats these runs, and each counts as open, with its place, for that much longer. @default 0
+   */
+  readonly settleDelay?: Duration | undefined
   /** How long a deployment must be gone before an older one counts again, and ready before it retires jobs, up to a day. @default '60s' */
   readonly holdDown?: Duration | undefined
   /** How long live processes of an older release keep a job that the newest release does not declare, up to a day. @default '10m' */
@@ -105,6 +110,7 @@ export interface ResolvedOptions {
   readonly concurrency: number
   readonly leaseMs: number
   readonly claimAheadMs: number
+  readonly settleDelayMs: number
   readonly drainMs: number
   readonly holdDownMs: number
   readonly retireAfterMs: number
@@ -129,6 +135,7 @@ const NAMES = [
   'concurrency',
   'lease',
   'claimAhead',
+  'settleDelay',
   'drain',
   'holdDown',
   'retireAfter',
@@ -159,6 +166,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     concurrency: readInteger('concurrency', given.concurrency ?? 20, { min: 1, max: 10_000 }),
     leaseMs: duration('lease', 15_000, { min: 1_000, max: 600_000 }),
     claimAheadMs: duration('claimAhead', GRACE_MS, { min: 0, max: GRACE_MS }),
+    settleDelayMs: duration('settleDelay', 0, { min: 0, max: 1_000 }),
     drainMs: duration('drain', 30_000, { min: 0, max: DAY_MS }),
     holdDownMs: duration('holdDown', 60_000, { min: 1_000, max: DAY_MS }),
     retireAfterMs: duration('retireAfter', 600_000, { min: 1_000, max: DAY_MS }),

@@ -110,6 +110,8 @@ export interface EngineSettings {
   readonly storeDeadlineMs: number
   /** How long before its due time a schedule may be claimed. 0: never before. */
   readonly claimAheadMs: number
+  /** How long settlements are gathered, so that runs that end one after the other share a write. */
+  readonly settleDelayMs: number
   /** How long the preferred instance of a schedule goes first. */
   readonly patienceMs: number
   /** Time between two probes of peers' processes, where the store can tell whether they live. */

@@ -28,4 +28,5 @@ test('only the store that is opened is loaded', () => {
   assert.deepEqual(loadedFor('postgres://127.0.0.1:1/none'), ['postgres'])
   assert.deepEqual(loadedFor('redis://127.0.0.1:1'), ['redis'])
   assert.deepEqual(loadedFor('etcd://127.0.0.1:1'), ['kv'])
+  assert.deepEqual(loadedFor('zookeeper://127.0.0.1:1'), ['kv'])
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startPostgres, startRedis } from '../../../../scripts/servers/index.ts'
+import { type Server, startEtcd, startPostgres, startRedis } from '../../../../scripts/servers/index.ts'
+import { etcd } from '../../src/store/etcd/etcd.ts'
 import { postgres } from '../../src/store/postgres/postgres.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 import { until } from '../processes/fleet.ts'
@@ -43,6 +44,20 @@ test('on Redis each slot runs once; none runs while the server is down, and they
   const server = await startRedis()
   context.after(() => server.stop())
   const fleet = await startCoordinatedFleet(context, { url: server.url, source: redis(server.url) })
+  await survivesAnOutage(fleet, server)
+})
+
+test('on etcd each slot runs once; none runs while the server is down, and they go on after it', {
+  skip,
+}, async (context: TestContext) => {
+  const server = await startEtcd()
+  context.after(() => server.stop())
+  const url = server.url.replace('http:', 'etcd:')
+  const fleet = await startCoordinatedFleet(context, { url, source: etcd(url) })
+  await survivesAnOutage(fleet, server)
+})
+
+async function survivesAnOutage(fleet: CoordinatedFleet, server: Server): Promise<void> {
   const processes = await startThree(fleet)
   await checkSlots(fleet)
   await server.kill()
@@ -57,4 +72,4 @@ test('on Redis each slot runs once; none runs while the server is down, and they
   await until('they go on', () => fleet.lines().length >= before + 2 * SLOTS)
   const started = fleet.lines().filter(({ what }) => what === 'started')
   assert.equal(new Set(started.map(({ slot }) => slot)).size, started.length)
-})
+}

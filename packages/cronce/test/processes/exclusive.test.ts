@@ -38,6 +38,10 @@ const LONG: readonly ContestOptions[] = [
     ...{ store: 'etcd', processes: 3, increments: 60, keys: 20, killedDoers: 1, leaseMs: LEASE_MS },
     ...{ skewMs: 60_000, faults: ['pause-holder', 'restart-store', 'kill-leader', 'kill-holder'] },
   },
+  {
+    ...{ store: 'zookeeper', processes: 3, increments: 40, keys: 20, killedDoers: 1, leaseMs: LEASE_MS },
+    ...{ skewMs: 60_000, faults: ['pause-holder', 'restart-store', 'kill-leader', 'kill-holder'] },
+  },
 ]
 
 for (const contest of CRONCE_LONG === '1' ? LONG : SHORT) {

@@ -1,10 +1,10 @@
-import { ServerClock } from '../../src/store/etcd/clock.ts'
 import { ClockKeeper } from '../../src/store/etcd/clock-keeper.ts'
 import { EtcdDriver } from '../../src/store/etcd/driver.ts'
 import { Link } from '../../src/store/etcd/link.ts'
 import type { KvDriver } from '../../src/store/kv/driver.ts'
 import { decodeNumber, encodeNumber, Keys } from '../../src/store/kv/keys.ts'
 import { openKvStore } from '../../src/store/kv/open.ts'
+import { ServerClock } from '../../src/store/kv/server-clock.ts'
 import type { OpenOptions, Store, StoreSource } from '../../src/store/store.ts'
 
 export const OPENING: OpenOptions = { namespace: 'test', adopt: false, production: false, warn: () => {} }

@@ -54,7 +54,8 @@ type Roll = ReturnType<typeof dice>
 function randomClaim(state: ScheduleState, roll: Roll, number: number): Change {
   const dueAt = NOON + (roll(8) === 0 ? roll(40) : state.tokens + 1) * HOUR_MS
   const startedAt = dueAt + roll(1_000)
-  const tokens = state.tokens + 1
+  const tokens = state.tokens + (roll(15) === 0 ? 2 : 1)
+  const nextAt = roll(15) === 0 ? null : dueAt + HOUR_MS
   const run = {
     ...{ token: makeToken(1 + roll(2), tokens), instance: 'i', claim: number, startedAt, cancel: null },
     ...(roll(10) === 0 ? { cause: 'turn' as const } : {}),
@@ -63,10 +64,10 @@ function randomClaim(state: ScheduleState, roll: Roll, number: number): Change {
     roll(8) === 0 ? { readyAt: dueAt + 7 } : roll(8) === 0 ? { nonce: `n${tokens}` } : {}
   const over: Partial<ScheduleState> = {
     tokens,
-    fired: state.fired + 1 + roll(2),
-    nextAt: roll(15) === 0 ? null : dueAt + HOUR_MS,
-    wakeAt: roll(10) === 0 ? null : dueAt + HOUR_MS + roll(100),
-    ...(roll(2) === 0 ? { plannedTo: dueAt } : {}),
+    fired: state.fired + (roll(10) === 0 ? 2 : 1),
+    nextAt,
+    wakeAt: roll(10) === 0 ? null : roll(10) === 0 ? dueAt + HOUR_MS + roll(100) : nextAt,
+    ...(roll(8) > 0 ? { plannedTo: dueAt } : roll(2) === 0 ? { plannedTo: dueAt - 1 } : {}),
     ...(roll(20) === 0 ? { zoneData: '2026a' } : {}),
     ...(roll(20) === 0 ? { failedInRow: 9 } : {}),
   }
@@ -85,10 +86,12 @@ function randomSettlement(state: ScheduleState, fire: OpenFire, roll: Roll): Cha
   })
   // A run that was claimed ahead of time may have started at another time than expected.
   const lateMs = roll(3) === 0 ? roll(100) : 0
+  const gap = roll(15) === 0 ? 1 : 0
   const lines = end.history.map((line): HistoryRecord => {
     const run = line.run && { ...line.run, startedAt: line.run.startedAt + lateMs }
     return {
       ...line,
+      number: line.number + gap,
       run,
       plannedAt: fire.plannedAt,
       attempt: 1 + roll(2),
@@ -100,13 +103,13 @@ function randomSettlement(state: ScheduleState, fire: OpenFire, roll: Roll): Cha
     succeededDueAt: isOk ? fire.dueAt : null,
     succeededAt: isOk ? fire.dueAt + 9 : null,
   }
-  const state2 = { ...end.state!, last, failedInRow: isOk ? 0 : state.failedInRow + 1 }
+  const state2 = { ...end.state!, ended: end.state!.ended + gap, last, failedInRow: isOk ? 0 : state.failedInRow + 1 }
   return { ...end, state: roll(15) === 0 ? { ...state2, wakeAt: NOON } : state2, history: lines }
 }
 
-/** What a batch of decisions comes to, drawn by the same dice for both stores. */
-async function play(store: Store, roll: Roll): Promise<unknown[]> {
-  const told: unknown[] = []
+/** What each round of decisions comes to, drawn by the same dice for both stores. */
+async function play(store: Store, roll: Roll): Promise<string[]> {
+  const told: string[] = []
   for (let round = 1; round <= ROUNDS; round++) {
     const { schedules } = await store.load(Array.from({ length: SCHEDULES }, (_, index) => `s${index}`))
     const states = schedules.toSorted((one, other) => (one.id < other.id ? -1 : 1))
@@ -118,7 +121,7 @@ async function play(store: Store, roll: Roll): Promise<unknown[]> {
     const stale = ends.slice(0, roll(2)).map((end) => ({ ...end, version: end.version - 1 }))
     const claimed = await store.apply(claims, { claimant: CLAIMANT })
     const ended = await store.apply([...ends, ...stale])
-    told.push([...claimed.results, ...ended.results])
+    told.push(JSON.stringify([states, claimed.results, ended.results]))
   }
   return told
 }
@@ -170,7 +173,8 @@ async function pairOf(context: TestContext) {
 function plainClaimOf(state: ScheduleState, dueAt = NOON, more: Partial<Change> = {}): Change {
   const tokens = state.tokens + 1
   const run = { token: makeToken(1, tokens), instance: 'i', claim: tokens, startedAt: dueAt + 5, cancel: null }
-  const over = { tokens, fired: state.fired + 1, nextAt: dueAt + HOUR_MS, wakeAt: dueAt + HOUR_MS }
+  const nextAt = dueAt + HOUR_MS
+  const over = { tokens, fired: state.fired + 1, plannedTo: dueAt, nextAt, wakeAt: nextAt }
   return withFires(change(state, over, more), [waiting(dueAt, { plannedAt: dueAt + 5, attempt: 1, run })])
 }
 
@@ -312,7 +316,7 @@ test('what the plain statements write is what the general one would have written
         usesPlain,
       ),
     )
-    const told: unknown[] = []
+    const told: string[][] = []
     for (const store of stores) {
       await join(store, 'i')
       const tenant = seed === 2 ? 'umbrella' : null
@@ -322,7 +326,10 @@ test('what the plain statements write is what the general one would have written
       await store.apply(states.map((state) => creation(state)))
       told.push(await play(store, dice(seed)))
     }
-    assert.deepEqual(told[0], told[1])
+    const [one, other] = told as [string[], string[]]
+    // Only the first round that differs: all that follows from it takes minutes to print.
+    const round = one.findIndex((text, index) => text !== other[index])
+    assert.equal(one[round], other[round])
     assert.deepEqual(await everything(stores[0]!), await everything(stores[1]!))
     const [plain, general] = counts.map((count) => (name: string) => count.get(name) ?? 0)
     assert.ok(plain!('claim') > ROUNDS / 3 && plain!('settle') > ROUNDS / 3, 'the plain statements were used')

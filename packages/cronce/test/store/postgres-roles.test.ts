@@ -265,9 +265,9 @@ with defined as (
   returning id
 )
 insert into cronce._clocks
-  (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, fired, due_at, token, claim,
+  (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, extra, due_at, token, claim,
    started_at, version, runner, failed_in_row, ended, last_due, last_ok_due, last_ok_at, name, zone, more)
-select ${key}, id, ${job}, 0, 1, 0, 0, ${dueAt + 60_000}, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 'report', '', ${text(more)} from defined;
+select ${key}, id, ${job}, 0, 1, 0, 0, ${dueAt + 60_000}, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 'report', '', ${text(more)} from defined;
 insert into cronce._open (key, due_at, token, claim, started_at, runner, nonce, tenant, cancel)
 values (${key}, ${dueAt}, 2, 1, ${dueAt + 5}, ${runner}, '', '', ${text(cancel)});
 insert into cronce._history

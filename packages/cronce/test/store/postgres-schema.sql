@@ -38,18 +38,18 @@ table _clocks (
   format smallint not null,
   trimmed_before bigint not null,
   mark bigint not null,
+  planned_to bigint not null,
+  extra bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
-  planned_to bigint not null,
   tokens bigint not null,
-  fired bigint not null,
   due_at bigint not null,
   token bigint not null,
   claim bigint not null,
   started_at bigint not null,
-  version bigint not null,
-  runner integer not null,
   failed_in_row integer not null,
+  runner integer not null,
+  version bigint not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,
@@ -379,15 +379,15 @@ view steps (
 
 function _add_activity(_namespace text, _lines json); -- 4775f29509ab1b93b0a2a8e8f72e9179
 function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d9218fb9ab7d29de4
-function _apply_1(_namespace text, _header text, _changes text); -- 53caca42cb9c3492cd061cd2c6ea3d2b
+function _apply_1(_namespace text, _header text, _changes text); -- fd997875f332fc9f676db2485dbe651d
 function _beat_1(_namespace text, _beat text); -- 363160e4472fd5b14c990e3b4d0a79fa
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
-function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text, _planned_to_list text, _tokens_list text, _fired_list text, _due_at_list text, _token_list text, _started_at_list text); -- 6c4ee3c559d42cc6872370d3881f36d5
+function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text, _planned_to_list text, _extra_list text, _due_at_list text, _token_list text, _started_at_list text); -- 2f48201f4e5fa3d4e88525f0b3e8a27e
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- c959339504b7da864eada1d0b105e7b0
+function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- 08e29a57009e78de978caf625d7407e0
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
 function _finish_claims(_ids bigint[], _settled bigint[]); -- e346248622e2fc1021bbc562ce634e12
@@ -409,7 +409,7 @@ function _prune_1(_namespace text, _limit text); -- a0004c685f77cc3ebe92c67cb584
 function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
-function _settle_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _number_list text, _failed_in_row_list text, _last_due_list text, _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text, _expires_at_list text, _reason_list text, _tenant_list text, _more_list text); -- 2ed54e6e2977607040beb593055a241c
+function _settle_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _failed_in_row_list text, _last_due_list text, _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text, _expires_at_list text, _reason_list text, _tenant_list text, _more_list text); -- 84409269cea664d24add2ab7bc517629
 function _space(_namespace text); -- 2f111d59e870d442dc6806f8b2e511c5
-function _states(_keys bigint[]); -- 1a1c8408a66fa7763441c7aa9b7af1d9
+function _states(_keys bigint[]); -- 6902e5beeda0c7d6a63fee25bca698c3
 function _trim(_key bigint, _below bigint, _before bigint); -- b77772abfbb019b17930a4029f5271b8

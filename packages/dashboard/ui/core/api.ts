@@ -75,6 +75,15 @@ export function post<Answer>(path: string, body: object, query: Query = {}): Pro
   })
 }
 
+/** Replaces what is there, and creates nothing. */
+export function replace<Answer>(path: string, body: object, query: Query = {}): Promise<Answer> {
+  return send(apiUrl(path, query), {
+    method: 'PUT',
+    headers: { ...headers(), ...CLIENT, 'content-type': 'application/json', 'if-match': '*' },
+    body: JSON.stringify(body),
+  })
+}
+
 export function remove(path: string, query: Query = {}): Promise<null> {
   return send(apiUrl(path, query), { method: 'DELETE', headers: { ...headers(), ...CLIENT } })
 }

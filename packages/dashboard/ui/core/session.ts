@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { ApiError, get } from './api.ts'
 import { noteServerTime } from './clock.ts'
 import type { AccessInfo, StoreInfo } from './types.ts'
@@ -16,7 +16,6 @@ export const store = signal<StoreInfo | null>(null)
 /** Why nothing can be shown. */
 export const problem = signal<ApiError | null>(null)
 export const author = signal(localStorage.getItem('cronce-author') ?? '')
-export const mayOperate = computed(() => access.value?.level === 'operate')
 
 function readSettings(): Settings {
   const text = document.querySelector('meta[name=cronce-settings]')?.getAttribute('content')
@@ -26,6 +25,11 @@ function readSettings(): Settings {
 /** Whether the server offers this operation to this user. */
 export function can(operation: string): boolean {
   return access.value?.operations.includes(operation) === true
+}
+
+/** Without it the server sends no inputs and results. */
+export function maySeeInput(): boolean {
+  return access.value?.rights.includes('seeInput') === true
 }
 
 export function rememberAuthor(name: string): void {

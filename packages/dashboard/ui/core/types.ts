@@ -16,11 +16,21 @@ export interface Items<Item> {
   readonly items: readonly Item[]
 }
 
+/** Of a dialog that acts on a schedule. */
+export interface ActionProps {
+  readonly schedule: ScheduleView
+  readonly onClose: () => void
+  readonly done: () => void
+}
+
 export interface AccessInfo {
   readonly level: 'read' | 'operate'
   readonly author: string | null
   readonly version: string
   readonly operations: readonly string[]
+  readonly rights: readonly string[]
+  /** Some schedules only. */
+  readonly partial: boolean
 }
 
 export interface StoreInfo {
@@ -70,6 +80,38 @@ export interface StripData {
   readonly schedule: string
   readonly usualMs: number | null
   readonly fires: readonly StripFire[]
+}
+
+export interface Bucket {
+  readonly at: number
+  readonly worst: FireView['state'] | null
+  readonly counts: Counts
+}
+
+export interface Buckets {
+  readonly schedule: string
+  readonly from: number
+  readonly to: number
+  readonly readFrom: number
+  readonly items: readonly Bucket[]
+  readonly cut: boolean
+}
+
+export interface HourCount {
+  readonly hour: number
+  readonly outcome: Outcome
+  readonly count: number
+}
+
+export interface Alert {
+  readonly app: string
+  readonly rule: string
+  readonly severity: string
+  readonly state: 'firing' | 'resolved' | 'muted'
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly subjects: readonly { readonly name: string; readonly text: string }[]
+  readonly count: number
 }
 
 export interface CalendarData {

@@ -32,3 +32,8 @@ export function ruleWords(schedule: Pick<ScheduleView, 'trigger'>): string {
 export function policyWords(policy: ScheduleView['policy']): readonly (readonly [name: string, words: string])[] {
   return words()?.policyWords(policy) ?? []
 }
+
+/** The call that makes this schedule; empty until the words are loaded. */
+export function codeOf(schedule: ScheduleView): string {
+  return words()?.asCode(schedule) ?? ''
+}

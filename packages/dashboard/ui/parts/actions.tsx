@@ -1,20 +1,15 @@
 import { useState } from 'preact/hooks'
-import { part, post, remove } from '../core/api.ts'
+import { type ApiError, part, post, remove } from '../core/api.ts'
 import { counted, formatWall, zoneOf } from '../core/format.ts'
 import { go, link } from '../core/router.ts'
-import { authored, can } from '../core/session.ts'
-import type { ScheduleView } from '../core/types.ts'
+import { authored, can, maySeeInput } from '../core/session.ts'
+import type { ActionProps, ScheduleView } from '../core/types.ts'
 import { ActionDialog } from './dialog.tsx'
-import { tell } from './feedback.tsx'
+import { EditDialog } from './edit-dialog.tsx'
+import { ErrorBox, tell } from './feedback.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
-export type ActionName = 'run' | 'pause' | 'resume' | 'skip' | 'backfill' | 'remove'
-
-export interface ActionProps {
-  readonly schedule: ScheduleView
-  readonly onClose: () => void
-  readonly done: () => void
-}
+export type ActionName = 'run' | 'pause' | 'resume' | 'skip' | 'backfill' | 'edit' | 'remove'
 
 export function ScheduleAction({ name, ...props }: ActionProps & { name: ActionName }) {
   switch (name) {
@@ -28,6 +23,8 @@ export function ScheduleAction({ name, ...props }: ActionProps & { name: ActionN
       return <SkipDialog {...props} />
     case 'backfill':
       return <BackfillDialog {...props} />
+    case 'edit':
+      return <EditDialog {...props} />
     case 'remove':
       return <RemoveDialog {...props} />
   }
@@ -70,6 +67,14 @@ const OFFERS: readonly Offer[] = [
     icon: 'fill',
     operation: 'backfillSchedule',
     fits: ({ trigger }) => trigger !== null,
+  },
+  {
+    name: 'edit',
+    title: 'Edit',
+    icon: 'edit',
+    operation: 'putSchedule',
+    // Saving sends the whole definition, so who does not see the input would erase it.
+    fits: ({ app, trigger }) => app === null && trigger?.kind !== 'at' && maySeeInput(),
   },
   { name: 'remove', title: 'Remove', icon: 'bin', operation: 'removeSchedule', fits: ({ app }) => app === null },
 ]
@@ -207,7 +212,9 @@ function BackfillDialog({ schedule, onClose, done }: ActionProps) {
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const [preview, setPreview] = useState<Preview['preview'] | null>(null)
-  const range = { from: new Date(from).getTime(), to: new Date(to).getTime() }
+  const [force, setForce] = useState(false)
+  const [error, setError] = useState<ApiError | null>(null)
+  const range = { from: new Date(from).getTime(), to: new Date(to).getTime(), ...(force ? { force } : {}) }
   const isComplete = Number.isFinite(range.from) && Number.isFinite(range.to)
   const act = async (note: string): Promise<void> => {
     await post(pathOf(schedule, 'backfill'), { ...range, ...authored(note) })
@@ -217,8 +224,11 @@ function BackfillDialog({ schedule, onClose, done }: ActionProps) {
   const look = (): void => {
     const asked = post<Preview>(pathOf(schedule, 'backfill'), { ...range, dryRun: true })
     asked.then(
-      (answer) => setPreview(answer.preview),
-      (error: Error) => tell(error.message, true),
+      (answer) => {
+        setPreview(answer.preview)
+        setError(null)
+      },
+      (caught: ApiError) => setError(caught),
     )
   }
   const change = (set: (text: string) => void) => (event: { currentTarget: HTMLInputElement }) => {
@@ -242,6 +252,19 @@ function BackfillDialog({ schedule, onClose, done }: ActionProps) {
         To
         <input type="datetime-local" name="to" step="1" value={to} onInput={change(setTo)} />
       </label>
+      <label class="check">
+        <input
+          type="checkbox"
+          name="force"
+          checked={force}
+          onChange={(event) => {
+            setForce(event.currentTarget.checked)
+            setPreview(null)
+          }}
+        />
+        Also due times from before the schedule was made: that may repeat fires
+      </label>
+      {error === null ? null : <ErrorBox error={error} />}
       <button type="button" disabled={!isComplete} onClick={look}>
         Preview
       </button>
@@ -256,8 +279,8 @@ function BackfillDialog({ schedule, onClose, done }: ActionProps) {
 }
 
 function RemoveDialog({ schedule, onClose, done }: ActionProps) {
-  const act = async (): Promise<void> => {
-    await remove(`schedules/${part(schedule.name)}`)
+  const act = async (note: string): Promise<void> => {
+    await remove(`schedules/${part(schedule.name)}`, authored(note))
     tell(`${schedule.name} is removed.`)
     done()
     go(link(['schedules']))

@@ -1,30 +1,46 @@
 import { useState } from 'preact/hooks'
 import { part, post } from '../core/api.ts'
 import { counted } from '../core/format.ts'
-import { authored } from '../core/session.ts'
+import { authored, can } from '../core/session.ts'
 import type { ScheduleView } from '../core/types.ts'
 import { ActionDialog } from './dialog.tsx'
 import { tell } from './feedback.tsx'
 
 const AT_A_TIME = 4
 const ACTIONS = {
-  pause: { title: 'Pause', path: 'pause', fits: (one: ScheduleView) => one.state === 'active' },
-  resume: { title: 'Resume', path: 'resume', fits: (one: ScheduleView) => one.state === 'paused' },
-  run: { title: 'Run now', path: 'trigger', fits: (one: ScheduleView) => one.state === 'active' },
+  pause: {
+    title: 'Pause',
+    path: 'pause',
+    operation: 'pauseSchedule',
+    fits: (one: ScheduleView) => one.state === 'active',
+  },
+  resume: {
+    title: 'Resume',
+    path: 'resume',
+    operation: 'resumeSchedule',
+    fits: (one: ScheduleView) => one.state === 'paused',
+  },
+  run: {
+    title: 'Run now',
+    path: 'trigger',
+    operation: 'triggerSchedule',
+    fits: (one: ScheduleView) => one.state === 'active',
+  },
 } as const
 type Action = keyof typeof ACTIONS
 
 /** Acts on all schedules that match the filter; each button says how many that are. */
 export function BulkBar({ schedules, done }: { schedules: readonly ScheduleView[]; done: () => void }) {
   const [action, setAction] = useState<Action | null>(null)
-  const names = Object.keys(ACTIONS) as Action[]
+  const names = (Object.keys(ACTIONS) as Action[]).filter((name) => can(ACTIONS[name].operation))
+  if (names.length === 0) return null
   return (
     <div class="actions bulk">
       <span class="muted">All that match:</span>
       {names.map((name) => {
         const count = schedules.filter(ACTIONS[name].fits).length
         return (
-          <button type="button" key={name} disabled={count === 0} onClick={() => setAction(name)}>
+          <button type="button" key={name} data-bulk={name} disabled={count === 0} onClick={() => setAction(name)}>
             {ACTIONS[name].title} {count}
           </button>
         )

@@ -8,6 +8,7 @@ import { fireLink, go, scheduleLink } from '../core/router.ts'
 import type { FireView, Page } from '../core/types.ts'
 import { Empty, Show } from './feedback.tsx'
 import { OutcomeBadge } from './outcome.tsx'
+import { Scroll } from './scroll.tsx'
 import { When } from './when.tsx'
 
 const PAGE = 50
@@ -47,7 +48,7 @@ export function FiresTable({ query, tz, hasSchedule = false, emptyTitle }: Fires
       )}
       <Show from={loaded}>
         {({ items, next }) =>
-          items.length === 0 ? (
+          items.length === 0 && next === null ? (
             <Empty title={emptyTitle} />
           ) : (
             <>
@@ -101,7 +102,7 @@ function Rows({
     Enter: () => items[chosen] !== undefined && go(fireLink(items[chosen])),
   })
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <thead>
           <tr>
@@ -132,7 +133,7 @@ function Rows({
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 

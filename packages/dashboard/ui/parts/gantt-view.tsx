@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { Fault } from '../core/faults.ts'
 import { formatWall } from '../core/format.ts'
 import type { Gantt, GanttBar, Grouping } from '../core/gantt.ts'
 import { shownZone } from '../core/preferences.ts'
@@ -14,6 +15,7 @@ interface GanttViewProps {
   readonly to: number
   readonly now: number
   readonly by: Grouping
+  readonly faults: readonly Fault[]
 }
 
 interface Placed {
@@ -50,7 +52,7 @@ function placeBars({ gantt, from, to }: GanttViewProps, tops: readonly number[])
 }
 
 export function GanttView(props: GanttViewProps) {
-  const { gantt, from, to, now, by } = props
+  const { gantt, from, to, now, by, faults } = props
   const { tops, height } = topsOf(gantt)
   const placed = placeBars(props, tops)
   const Drawing = placed.length > SVG_MOST ? CanvasBars : SvgBars
@@ -73,6 +75,14 @@ export function GanttView(props: GanttViewProps) {
           ))}
         </div>
         <Drawing placed={placed} height={height} />
+        {faults.map(({ at, kind, text }) => (
+          <i
+            key={`${at} ${kind} ${text}`}
+            class="fault"
+            style={{ left: `${((at - from) / (to - from)) * 100}%`, height: `${height}px` }}
+            title={`${kind}: ${text}`}
+          />
+        ))}
         {nowX === null ? null : (
           <i class="now" style={{ left: `${(nowX / SIZE.width) * 100}%`, height: `${height}px` }} />
         )}

@@ -26,7 +26,7 @@ export function Header({ onSearch, onHelp }: { onSearch: () => void; onHelp: () 
         cronce
       </a>
       <EnvironmentBadge />
-      <button type="button" class="search" onClick={onSearch} aria-label="Search: command K">
+      <button type="button" class="search" onClick={onSearch} aria-label="Search ⌘K">
         <Icon name="search" />
         <span>Search</span>
         <kbd>⌘K</kbd>

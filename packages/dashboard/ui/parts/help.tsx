@@ -10,7 +10,6 @@ const KEYS: readonly (readonly [key: string, does: string])[] = [
   ['p', 'pause or resume the schedule'],
   ['r', 'run the schedule now'],
   ['l', 'live updates on or off'],
-  ['Esc', 'close, or back'],
   ['?', 'this help'],
 ]
 

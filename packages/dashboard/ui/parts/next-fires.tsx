@@ -5,6 +5,7 @@ import { useLoad } from '../core/load.ts'
 import { ownZone } from '../core/preferences.ts'
 import type { ScheduleView } from '../core/types.ts'
 import { Card, Show } from './feedback.tsx'
+import { Scroll } from './scroll.tsx'
 import { When } from './when.tsx'
 
 const COUNT = 20
@@ -24,7 +25,7 @@ export function NextFires({ schedule }: { schedule: ScheduleView }) {
           items.length === 0 ? (
             <p class="muted">It is not due again by itself.</p>
           ) : (
-            <div class="scroll short">
+            <Scroll short>
               <table>
                 <thead>
                   <tr>
@@ -52,7 +53,7 @@ export function NextFires({ schedule }: { schedule: ScheduleView }) {
                   ))}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )
         }
       </Show>

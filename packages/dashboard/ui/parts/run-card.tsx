@@ -4,6 +4,7 @@ import { endingText, formatDuration, formatTime } from '../core/format.ts'
 import { useLoad } from '../core/load.ts'
 import { shownZone } from '../core/preferences.ts'
 import { link } from '../core/router.ts'
+import { maySeeInput } from '../core/session.ts'
 import type { LogPage, Run } from '../core/types.ts'
 import { Card } from './feedback.tsx'
 import { Reveal } from './reveal.tsx'
@@ -30,7 +31,7 @@ export function RunCard({ run, tz }: { run: Run; tz: string }) {
           after it could
           {cause === null ? '' : ` (${cause})`}
         </dd>
-        {result === null ? null : (
+        {result === null && maySeeInput() ? null : (
           <>
             <dt>result</dt>
             <dd>

@@ -84,7 +84,8 @@ export function LargeStrip({ strip, tz, length = 90 }: { strip: StripData; tz: s
   const bars = expand(strip.fires, length)
   const width = Math.max(bars.length, 30) * LARGE.step
   return (
-    <div class="large-strip">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <div class="large-strip" tabIndex={0}>
       <svg width={width} height={LARGE.height} viewBox={`0 0 ${width} ${LARGE.height}`} aria-label={stripWords(strip)}>
         <path class="ground" d={`M0 ${LARGE.height - 0.5}H${width}`} />
         {bars.map((fire, index) => {

@@ -2,6 +2,7 @@ import { now } from '../core/clock.ts'
 import { formatDuration } from '../core/format.ts'
 import type { Proof } from '../core/proof.ts'
 import type { Run, StepView } from '../core/types.ts'
+import { Scroll } from './scroll.tsx'
 
 const SIZE = { label: 150, width: 760, row: 24, top: 22, foot: 20 } as const
 /** A bar that is shorter could not be seen. */
@@ -28,7 +29,7 @@ export function Waterfall({ proof }: { proof: Proof }) {
   const height = SIZE.top + Math.max(1, bars.length) * SIZE.row + SIZE.foot
   const total = SIZE.label + SIZE.width + 90
   return (
-    <div class="scroll">
+    <Scroll>
       <svg class="waterfall" viewBox={`0 0 ${total} ${height}`} role="img" aria-label={wordsOf(proof)}>
         <Ticks start={start} end={end} x={x} height={height} />
         <path class="due" d={`M${x(fire.dueAt)} ${SIZE.top - 8}V${height - SIZE.foot}`} />
@@ -39,7 +40,7 @@ export function Waterfall({ proof }: { proof: Proof }) {
           <BarRow key={`${bar.label} ${bar.from}`} bar={bar} x={x} y={SIZE.top + index * SIZE.row} />
         ))}
       </svg>
-    </div>
+    </Scroll>
   )
 }
 

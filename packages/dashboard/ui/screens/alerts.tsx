@@ -5,19 +5,17 @@ import { useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { scheduleLink } from '../core/router.ts'
 import { authored, can } from '../core/session.ts'
-import type { Items } from '../core/types.ts'
+import type { Alert, Items } from '../core/types.ts'
 import { ActionDialog } from '../parts/dialog.tsx'
 import { Card, Empty, Show, tell } from '../parts/feedback.tsx'
 import { When } from '../parts/when.tsx'
 
-interface Alert {
+interface Mute {
   readonly app: string
-  readonly rule: string
-  readonly severity: string
-  readonly state: 'firing' | 'resolved' | 'muted'
-  readonly firstAt: number
-  readonly subjects: readonly { readonly name: string; readonly text: string }[]
-  readonly count: number
+  readonly subject: string
+  readonly untilAt: number | null
+  readonly note: string | null
+  readonly author: string | null
 }
 
 const REFRESH_MS = 10_000
@@ -29,7 +27,12 @@ const TONES = { firing: 'is-failed', muted: 'is-skipped', resolved: 'is-succeede
 /** What the watchdog has found. */
 export function AlertsScreen() {
   const loaded = useLoad<Items<Alert>>('alerts', (signal) => get('alerts', { all: 'true' }, signal))
-  const refresh = useThrottled(REFRESH_MS, loaded.reload)
+  const mutes = useLoad<Items<Mute>>('mutes', (signal) => get('alerts/mutes', {}, signal))
+  const reload = (): void => {
+    loaded.reload()
+    mutes.reload()
+  }
+  const refresh = useThrottled(REFRESH_MS, reload)
   useLive(refresh)
   return (
     <>
@@ -40,12 +43,58 @@ export function AlertsScreen() {
             <Empty title="No alert in the last 7 days" />
           ) : (
             items.map((alert) => (
-              <AlertCard key={`${alert.app} ${alert.rule} ${alert.firstAt}`} alert={alert} reload={loaded.reload} />
+              <AlertCard key={`${alert.app} ${alert.rule} ${alert.firstAt}`} alert={alert} reload={reload} />
             ))
           )
         }
       </Show>
+      <Mutes items={mutes.data?.items ?? []} reload={reload} />
     </>
+  )
+}
+
+/** Also what is muted while nothing is wrong with it: it would stay silent. */
+function Mutes({ items, reload }: { items: readonly Mute[]; reload: () => void }) {
+  if (items.length === 0) return null
+  return (
+    <Card title={`Muted (${items.length})`}>
+      <ul class="lines">
+        {items.map(({ app, subject, untilAt, note, author }) => (
+          <li key={`${app} ${subject}`}>
+            <span>
+              <strong>{subject}</strong> in {app}{' '}
+              {untilAt === null ? (
+                'until it is unmuted'
+              ) : (
+                <>
+                  until <When at={untilAt} />
+                </>
+              )}
+            </span>
+            <span class="muted">{[author, note].filter((one) => one !== null).join(': ')}</span>
+            <UnmuteButton subject={subject} app={app} reload={reload} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function UnmuteButton({ subject, app, reload }: { subject: string; app: string; reload: () => void }) {
+  if (!can('unmuteAlerts')) return null
+  const unmute = (): void => {
+    post('alerts/unmute', { subject, app, ...authored('') }).then(
+      () => {
+        tell(`${subject} is not muted any more.`)
+        reload()
+      },
+      (error: Error) => tell(error.message, true),
+    )
+  }
+  return (
+    <button type="button" data-unmute={subject} onClick={unmute}>
+      Unmute
+    </button>
   )
 }
 
@@ -74,10 +123,7 @@ function AlertCard({ alert, reload }: { alert: Alert; reload: () => void }) {
 function MuteButtons({ alert: { rule, state, app }, reload }: { alert: Alert; reload: () => void }) {
   const [isOpen, setOpen] = useState(false)
   const [hours, setHours] = useState('1')
-  if (state === 'resolved' || !can('muteAlerts')) return null
-  const unmute = (): void => {
-    post('alerts/unmute', { subject: rule, app }).then(reload, (error: Error) => tell(error.message, true))
-  }
+  if (state !== 'firing' || !can('muteAlerts')) return null
   const mute = async (note: string): Promise<void> => {
     const until = serverNow() + Number(hours) * HOUR_MS
     await post('alerts/mute', { subject: rule, app, until, ...authored(note) })
@@ -86,8 +132,8 @@ function MuteButtons({ alert: { rule, state, app }, reload }: { alert: Alert; re
   }
   return (
     <div class="actions">
-      <button type="button" onClick={state === 'muted' ? unmute : () => setOpen(true)}>
-        {state === 'muted' ? 'Unmute' : 'Mute'}
+      <button type="button" data-mute={rule} onClick={() => setOpen(true)}>
+        Mute
       </button>
       {isOpen ? (
         <ActionDialog title={`Mute ${rule}`} verb="Mute" act={mute} onClose={() => setOpen(false)}>

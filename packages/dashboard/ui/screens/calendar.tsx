@@ -4,8 +4,11 @@ import { counted, DAY_MS, formatWall, offsetAt } from '../core/format.ts'
 import { useLoad } from '../core/load.ts'
 import { shownZone } from '../core/preferences.ts'
 import { link, scheduleLink } from '../core/router.ts'
+import { can } from '../core/session.ts'
 import type { CalendarData } from '../core/types.ts'
 import { Card, Show } from '../parts/feedback.tsx'
+import { PastDays } from '../parts/past-days.tsx'
+import { Scroll } from '../parts/scroll.tsx'
 import { When } from '../parts/when.tsx'
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
@@ -19,6 +22,7 @@ export function CalendarScreen() {
   return (
     <>
       <h1>Calendar</h1>
+      {can('countFires') ? <PastDays /> : null}
       <Show from={loaded}>
         {(data) => (
           <>
@@ -66,7 +70,7 @@ function Grid({ data }: { data: CalendarData }) {
   const counts = data.hours.map(({ count }) => count)
   const scale = { least: Math.min(...counts), most: Math.max(...counts) }
   return (
-    <div class="scroll">
+    <Scroll>
       <table class="calendar">
         <thead>
           <tr>
@@ -96,7 +100,7 @@ function Grid({ data }: { data: CalendarData }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 

@@ -5,7 +5,7 @@ import { scheduleOf, useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { momentsOf, type Proof, readProof } from '../core/proof.ts'
 import { link, place, scheduleLink } from '../core/router.ts'
-import { access, authored, can } from '../core/session.ts'
+import { access, authored, can, maySeeInput } from '../core/session.ts'
 import type { FireView } from '../core/types.ts'
 import { ActionDialog } from '../parts/dialog.tsx'
 import { Card, Show, tell } from '../parts/feedback.tsx'
@@ -119,7 +119,9 @@ function Identity({ fire, tz }: { fire: FireView; tz: string }) {
         <When at={fire.expiresAt} tz={tz} />
       </dd>
       <dt>input</dt>
-      <dd>{fire.input === null ? 'that of its schedule' : <Reveal label="input" value={fire.input} />}</dd>
+      <dd>
+        {fire.input === null && maySeeInput() ? 'that of its schedule' : <Reveal label="input" value={fire.input} />}
+      </dd>
     </dl>
   )
 }

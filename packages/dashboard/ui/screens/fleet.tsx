@@ -6,6 +6,7 @@ import { can } from '../core/session.ts'
 import type { Deployments, InstanceView, Items } from '../core/types.ts'
 import { Card, Empty, Show, tell } from '../parts/feedback.tsx'
 import { StateBadge } from '../parts/outcome.tsx'
+import { Scroll } from '../parts/scroll.tsx'
 import { When } from '../parts/when.tsx'
 
 const REFRESH_MS = 10_000
@@ -53,7 +54,7 @@ const COLUMNS = ['Instance', 'State', 'App', 'Deployment', 'Runs', 'Clock', 'See
 
 function Table({ items, reload }: { items: readonly InstanceView[]; reload: () => void }) {
   return (
-    <div class="scroll">
+    <Scroll>
       <table>
         <thead>
           <tr>
@@ -70,7 +71,7 @@ function Table({ items, reload }: { items: readonly InstanceView[]; reload: () =
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   )
 }
 
@@ -135,7 +136,7 @@ function DeploymentCard({ app }: { app: string }) {
     <Card title={`Deployments of ${app}`}>
       <Show from={loaded}>
         {({ deployments, active }) => (
-          <div class="scroll">
+          <Scroll>
             <table>
               <thead>
                 <tr>
@@ -160,7 +161,7 @@ function DeploymentCard({ app }: { app: string }) {
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         )}
       </Show>
     </Card>

@@ -3,7 +3,8 @@ import { formatCount, formatDuration } from '../core/format.ts'
 import { useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { link, scheduleLink } from '../core/router.ts'
-import type { Overview } from '../core/types.ts'
+import { can } from '../core/session.ts'
+import type { Alert, Items, Overview } from '../core/types.ts'
 import { Card, Empty, Show } from '../parts/feedback.tsx'
 import { Slots } from '../parts/slots.tsx'
 import { Legend } from '../parts/strip.tsx'
@@ -91,10 +92,31 @@ function placeOf({ kind, about }: Overview['attention'][number]): string {
   return ['instance-silent', 'clock', 'deployments'].includes(kind) ? link(['fleet']) : scheduleLink(about)
 }
 
+/** What the watchdog has found, and what the records show without it. */
 function Attention({ overview: { attention } }: { overview: Overview }) {
+  const alerts = useLoad<Items<Alert>>('alerts', async (signal) =>
+    can('listAlerts') ? get('alerts', {}, signal) : { items: [] },
+  )
+  useLive(useThrottled(REFRESH_MS, alerts.reload))
+  const firing = (alerts.data?.items ?? []).filter(({ state }) => state === 'firing')
   return (
     <Card title="Needs attention">
-      {attention.length === 0 ? (
+      {firing.length === 0 ? null : (
+        <ul class="lines">
+          {firing.map(({ app, rule, severity, subjects, count }) => (
+            <li key={`${app} ${rule}`}>
+              <a href={link(['alerts'])}>
+                {severity === 'critical' ? 'Critical alert' : 'Alert'}: {rule}
+              </a>
+              <span>
+                {subjects[0]?.name} {subjects[0]?.text}
+                {count > 1 ? `, and ${count - 1} more` : ''}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {attention.length === 0 && firing.length === 0 ? (
         <p class="calm">Nothing does.</p>
       ) : (
         <ul class="lines">

@@ -4,16 +4,17 @@ import { ruleText, zoneOf } from '../core/format.ts'
 import { useKeys } from '../core/keys.ts'
 import { scheduleOf, useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
-import { link } from '../core/router.ts'
-import { can } from '../core/session.ts'
+import { link, place } from '../core/router.ts'
+import { can, maySeeInput } from '../core/session.ts'
 import type { Items, ScheduleView, StripData } from '../core/types.ts'
-import { policyWords, ruleWords } from '../core/words.ts'
+import { codeOf, policyWords, ruleWords } from '../core/words.ts'
 import { ActionBar, type ActionName, ScheduleAction } from '../parts/actions.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Card, Show } from '../parts/feedback.tsx'
 import { FiresTable } from '../parts/fires-table.tsx'
 import { NextFires } from '../parts/next-fires.tsx'
 import { StateBadge } from '../parts/outcome.tsx'
+import { RangeChoice, RangeStrip } from '../parts/range-strip.tsx'
 import { Reveal } from '../parts/reveal.tsx'
 import { LargeStrip, Legend } from '../parts/strip.tsx'
 import { Trend } from '../parts/trend.tsx'
@@ -23,6 +24,7 @@ const REFRESH_MS = 2_000
 const STRIP_FIRES = 120
 
 export function ScheduleScreen({ name }: { name: string }) {
+  const range = place.value.query.get('range') ?? ''
   const loaded = useLoad<ScheduleView>(name, (signal) => get(`schedules/${part(name)}`, {}, signal))
   const strip = useLoad(name, async (signal) => {
     const query = { names: JSON.stringify([name]), limit: STRIP_FIRES }
@@ -38,15 +40,25 @@ export function ScheduleScreen({ name }: { name: string }) {
   return (
     <>
       <Show from={loaded}>{(schedule) => <Head schedule={schedule} reload={refresh} />}</Show>
-      <Card title="Latest fires" aside={<Legend />}>
-        <Show from={strip}>
-          {(data) => (
-            <>
-              <LargeStrip strip={data} tz={loaded.data === null ? 'UTC' : zoneOf(loaded.data)} />
-              <Trend strip={data} />
-            </>
-          )}
-        </Show>
+      <Card title={range === '' ? 'Latest fires' : 'Fires'} aside={<Legend />}>
+        <RangeChoice range={range} />
+        {range === '' ? (
+          <Show from={strip}>
+            {(data) => (
+              <>
+                <LargeStrip strip={data} tz={loaded.data === null ? 'UTC' : zoneOf(loaded.data)} />
+                <Trend strip={data} />
+              </>
+            )}
+          </Show>
+        ) : (
+          <RangeStrip
+            name={name}
+            range={range}
+            tz={loaded.data === null ? 'UTC' : zoneOf(loaded.data)}
+            keepMs={loaded.data?.policy.retention.keepMs ?? Number.POSITIVE_INFINITY}
+          />
+        )}
       </Card>
       {loaded.data === null ? null : <Details schedule={loaded.data} />}
     </>
@@ -131,7 +143,7 @@ function PolicyCard({ schedule }: { schedule: ScheduleView }) {
   const { policy, input, startAt, endAt, revision, updatedAt, fired, limit } = schedule
   const tz = zoneOf(schedule)
   return (
-    <Card title="Policy" aside={<CopyButton label="Copy as code" text={asCode(schedule)} />}>
+    <Card title="Policy" aside={<CopyButton label="Copy as code" text={codeOf(schedule)} />}>
       <dl class="facts">
         {policyWords(policy).map(([name, words]) => (
           <>
@@ -161,7 +173,7 @@ function PolicyCard({ schedule }: { schedule: ScheduleView }) {
         <dd>
           revision {revision}, <When at={updatedAt} tz={tz} relative />
         </dd>
-        {input === null ? null : (
+        {input === null && maySeeInput() ? null : (
           <>
             <dt>input</dt>
             <dd>
@@ -172,14 +184,4 @@ function PolicyCard({ schedule }: { schedule: ScheduleView }) {
       </dl>
     </Card>
   )
-}
-
-function asCode({ job, trigger }: ScheduleView): string {
-  const name = JSON.stringify(job)
-  if (trigger?.kind === 'cron') {
-    const tz = trigger.tz === undefined ? '' : `, tz: ${JSON.stringify(trigger.tz)}`
-    return `app.job(${name}, { cron: ${JSON.stringify(trigger.expression)}${tz} }, async (run) => {})`
-  }
-  if (trigger?.kind === 'every') return `app.job(${name}, { every: ${trigger.everyMs} }, async (run) => {})`
-  return `app.job(${name}, async (run) => {})`
 }

@@ -66,7 +66,7 @@ function ScheduleList({ all, cut, reload }: { all: readonly ScheduleView[]; cut:
   return (
     <>
       <FilterBar q={q} shown={shown.length} all={all.length} cut={cut} />
-      {q !== '' && can('pauseSchedule') ? <BulkBar schedules={shown} done={reload} /> : null}
+      {q !== '' ? <BulkBar schedules={shown} done={reload} /> : null}
       {shown.length === 0 ? <Empty title="No schedule matches this filter" /> : null}
       <VirtualList
         count={shown.length}

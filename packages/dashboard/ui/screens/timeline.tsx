@@ -1,15 +1,18 @@
 import { useMemo } from 'preact/hooks'
 import { get } from '../core/api.ts'
 import { now, serverNow } from '../core/clock.ts'
+import { type Fault, faultsOf } from '../core/faults.ts'
 import { DAY_MS } from '../core/format.ts'
 import { type Grouping, layOut } from '../core/gantt.ts'
 import { useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { place, setQuery } from '../core/router.ts'
-import type { Coming, Forecast, Page, Run } from '../core/types.ts'
+import { can } from '../core/session.ts'
+import type { Alert, Coming, Forecast, InstanceView, Items, Page, Run } from '../core/types.ts'
 import { Empty, Show } from '../parts/feedback.tsx'
 import { GanttView } from '../parts/gantt-view.tsx'
 import { Legend } from '../parts/strip.tsx'
+import { When } from '../parts/when.tsx'
 
 const SPANS: Readonly<Record<string, number>> = {
   '5m': DAY_MS / 288,
@@ -31,6 +34,7 @@ interface Data {
   readonly runs: readonly Run[]
   readonly coming: readonly Coming[]
   readonly cut: boolean
+  readonly faults: readonly Fault[]
 }
 
 export function TimelineScreen() {
@@ -74,7 +78,7 @@ export function TimelineScreen() {
 }
 
 function Picture({ data, by }: { data: Data; by: Grouping }) {
-  const { from, to, runs, coming, cut } = data
+  const { from, to, runs, coming, cut, faults } = data
   const gantt = useMemo(() => layOut(runs, coming, by, serverNow()), [runs, coming, by])
   if (gantt.bars.length === 0) return <Empty title="Nothing ran or is due in this stretch of time" />
   return (
@@ -82,7 +86,8 @@ function Picture({ data, by }: { data: Data; by: Grouping }) {
       {cut ? (
         <p class="notice">Only the latest {RUNS.limit * RUNS.pages} runs are shown. Choose a shorter stretch.</p>
       ) : null}
-      <GanttView gantt={gantt} from={from} to={to} now={now.value} by={by} />
+      <GanttView gantt={gantt} from={from} to={to} now={now.value} by={by} faults={faults} />
+      <Faults faults={faults} />
     </>
   )
 }
@@ -107,5 +112,32 @@ async function read(spanMs: number, given: string | null, signal: AbortSignal): 
   const hasFuture = to - start > 1
   const query = { from: Math.floor(start), to: Math.ceil(to), limit: COMING }
   const ahead = hasFuture ? await get<Forecast>('forecast', query, signal) : { items: [] }
-  return { from, to, runs, coming: ahead.items, cut: after !== null }
+  const faults = faultsOf({ runs, ...(await readFleet(signal)) }, from, to)
+  return { from, to, runs, coming: ahead.items, cut: after !== null, faults }
+}
+
+/** What the marks are made of. Where it cannot be read, the runs are shown without it. */
+async function readFleet(signal: AbortSignal) {
+  const none = { items: [] }
+  const [instances, alerts] = await Promise.all([
+    get<Items<InstanceView>>('instances', {}, signal).catch(() => none),
+    can('listAlerts') ? get<Items<Alert>>('alerts', { all: 'true' }, signal).catch(() => none) : none,
+  ])
+  return { instances: instances.items, alerts: alerts.items }
+}
+
+function Faults({ faults }: { faults: readonly Fault[] }) {
+  if (faults.length === 0) return null
+  return (
+    <ul class="faults lines" aria-label="Faults in this stretch">
+      {faults.map(({ at, kind, text }) => (
+        <li key={`${at} ${kind} ${text}`}>
+          <strong class="is-bad">{kind}</strong>
+          <span>
+            <When at={at} /> <span class="muted">{text}</span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -1,3 +1,4 @@
+import { hidePayloads } from '../hide-payloads.ts'
 import type { EventHub, Listener, Session } from './hub.ts'
 import type { Told } from './ring.ts'
 
@@ -8,6 +9,10 @@ export interface StreamOptions {
   /** Who opens it; empty where the access function does not say. */
   readonly principal: string
   readonly signal: AbortSignal
+  /** Which schedules the reader sees; `null`: all of them. */
+  readonly isVisible: ((schedule: string) => boolean) | null
+  /** The reader may see inputs and results. */
+  readonly hasPayloads: boolean
 }
 
 /** After this many heartbeats in a row that the reader has not read, the stream ends. */
@@ -86,7 +91,7 @@ class EventStream implements Listener {
     while (this.#position < ring.end && text.length < CHUNK) {
       const entry = ring.at(this.#position)!
       this.#position++
-      if (this.#wants(entry)) text += eventText(entry.kind, this.#id(this.#session), entry.data)
+      if (this.#wants(entry)) text += eventText(entry.kind, this.#id(this.#session), this.#shown(entry.data))
     }
     if (text !== '') this.#send(text)
     if (this.#position < ring.end && this.#hasRoom()) this.ring()
@@ -121,9 +126,14 @@ class EventStream implements Listener {
     return `${boot}-${this.#position}`
   }
 
+  #shown(data: string): string {
+    return this.#options.hasPayloads ? data : hidePayloads(data)
+  }
+
   #wants(event: Told): boolean {
-    const { schedule, job } = this.#options
+    const { schedule, job, isVisible } = this.#options
     return (
+      (event.schedule === null || isVisible === null || isVisible(event.schedule)) &&
       (event.schedule === null || schedule === undefined || schedule === event.schedule) &&
       (event.job === null || job === undefined || job === event.job)
     )

@@ -30,7 +30,7 @@ export function documentOf(routes: readonly Route[]): Readonly<Record<string, un
 }
 
 function operationOf(route: Route): Readonly<Record<string, unknown>> {
-  const { id, about, access, answer, status = 200, type = 'application/json' } = route
+  const { id, about, access, right, isOfAll, answer, status = 200, type = 'application/json' } = route
   const isGuarded = access !== 'open' && access !== 'own'
   const parameters = [
     ...[...route.path.matchAll(/:(\w+)/g)].map(([, name]) => pathParameter(name!)),
@@ -52,6 +52,8 @@ function operationOf(route: Route): Readonly<Record<string, unknown>> {
     // An open route says that it needs none, rather than nothing.
     security: isGuarded ? [{ bearer: [] }] : [],
     'x-access': access,
+    ...(right === undefined ? {} : { 'x-right': right }),
+    ...(isOfAll === true ? { 'x-all': true } : {}),
   }
 }
 

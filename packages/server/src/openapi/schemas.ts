@@ -1,4 +1,5 @@
 import { ACTIONS, ORIGINS, OUTCOMES, REASONS, RULES, START_CAUSES } from 'cronce'
+import { RIGHTS } from '../access.ts'
 import { DEFINITION_SCHEMAS } from './definition-schemas.ts'
 import {
   ANYTHING,
@@ -210,6 +211,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     level: choice('read', 'operate'),
     author: about(orNull(TEXT), 'On record with every change; null: what the request says.'),
     version: about(TEXT, 'Of the server.'),
+    rights: about(array(choice(...RIGHTS)), 'What the caller may do with the schedules that it sees.'),
+    partial: about(BOOLEAN, 'The caller sees some schedules only.'),
     operations: about(array(TEXT), 'The operationId of everything that the caller may do.'),
   }),
   Strip: object({
@@ -224,6 +227,19 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
+  Buckets: object({
+    ...{ schedule: TEXT, from: AT, to: AT },
+    readFrom: about(AT, 'Later than from if there were too many fires to read all of them.'),
+    items: array(
+      object({
+        at: AT,
+        worst: about(orNull(choice('open', ...OUTCOMES)), 'Null: nothing was due.'),
+        counts: object(FIRE_COUNTS),
+      }),
+    ),
+    cut: about(BOOLEAN, 'Fires before readFrom were not read.'),
+  }),
+  HourCount: object({ hour: about(AT, 'When the hour began, in UTC.'), outcome: OUTCOME, count: INTEGER }),
   Calendar: object({
     from: AT,
     to: AT,

@@ -1,4 +1,4 @@
-import type { AccessLevel } from '../access.ts'
+import type { AccessLevel, Right } from '../access.ts'
 import type { Answer } from '../answer.ts'
 import type { EventHub } from '../events/hub.ts'
 import type { ServerMetrics } from '../metrics/server-metrics.ts'
@@ -12,6 +12,9 @@ export interface Asker {
   readonly level: AccessLevel
   readonly author: string | undefined
   readonly principal: string
+  readonly rights: ReadonlySet<Right>
+  /** Which schedules exist for the caller; `null`: all of them. */
+  readonly isVisible: ((schedule: string) => boolean) | null
 }
 
 /** What a handler of a route is given. */
@@ -67,6 +70,10 @@ export interface Route {
   readonly id: string
   readonly about: string
   readonly access: RouteAccess
+  /** Of a route that needs `operate`: the right that is enough. Without one, it concerns more than single schedules. */
+  readonly right?: Right | undefined
+  /** It answers about all schedules together, so it is not for callers who see some of them only. */
+  readonly isOfAll?: boolean | undefined
   readonly query?: Readonly<Record<string, QueryParameter>> | undefined
   /** Fields of the JSON object in the body. */
   readonly body?: Readonly<Record<string, Schema>> | undefined

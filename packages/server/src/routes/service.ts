@@ -51,12 +51,13 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
 ]
 
-async function streamEvents({ events, request, query, principal }: Call) {
+async function streamEvents({ events, request, query, principal, asker: { rights, isVisible } }: Call) {
   // The body of a HEAD is neither read nor closed.
   if (request.method === 'HEAD') return answerJson({})
   const { schedule, job } = query as { schedule?: string; job?: string }
   const lastEventId = request.headers.get('last-event-id')
-  return openStream(events, { lastEventId, schedule, job, principal, signal: request.signal })
+  const shown = { isVisible, hasPayloads: rights.has('seeInput') }
+  return openStream(events, { lastEventId, schedule, job, principal, signal: request.signal, ...shown })
 }
 
 /** What is delivered from outside is for an app: it knows by itself whom to believe. */

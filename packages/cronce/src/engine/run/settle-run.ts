@@ -25,13 +25,15 @@ export function settleRun<Tx>(
   if (ended.kind === 'gave-up') core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
   const settlement = settlementOf(core as Core, run, ended)
   const wake = settlement.handBack !== null || wakesWaiters(run.exclusive, core.parts.store.info)
-  settler.add(run.started.record.schedule, settlement, wake, (settled) => {
+  const isUrgent = wake || run.exclusive !== null
+  const conclude = (settled: Settled): void => {
     run.isOnRecord = settled === 'settled'
     // A transaction that was given up may have been committed after all: then the run was not overtaken.
     const isFenced = settled === 'stale' && !run.committed && ended.kind !== 'not-started'
     if (isFenced) core.parts.emit({ type: 'run.fenced', refused: 'settle', ...aboutRun(run) })
     onSettled(settled)
-  })
+  }
+  settler.add(run.started.record.schedule, settlement, wake, conclude, isUrgent)
 }
 
 /** The fire has succeeded with the run's transaction, so this error is in no record. */

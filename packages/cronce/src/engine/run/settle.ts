@@ -5,6 +5,7 @@ import { settle } from '../../policy/end/settle.ts'
 import { settlePlain } from '../../policy/plan/plain-fire.ts'
 import type { Changed } from '../../store/change-schedules.ts'
 import { findRun } from '../../store/list-views.ts'
+import { type Alarm, alarm } from '../alarm.ts'
 import { changeAsInstance } from '../change-schedules.ts'
 import { leavesToPeers } from '../claim/buckets.ts'
 import type { Core } from '../core.ts'
@@ -37,18 +38,27 @@ const FORGOTTEN = new Error('The store went back in time.')
 /** The one place where outcomes leave this instance: in batches, repeated until they are acknowledged or fenced. */
 export class Settler {
   readonly #core: Core
+  readonly #hurry: Alarm
   #queue: Item[] = []
   #working: Promise<void> | null = null
 
   constructor(core: Core) {
     this.#core = core
+    this.#hurry = alarm(core.parts.clock)
   }
 
   /**
    * Calls `onSettled` with the result once the store has answered; with `lost` if the engine was stopped before that. `wake`: wake
    * the peers at once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
+   * `isUrgent`: somebody waits for it, so it is not gathered.
    */
-  add(schedule: string, settlement: Settlement, wake: boolean, onSettled: (result: Settled) => void): void {
+  add(
+    schedule: string,
+    settlement: Settlement,
+    wake: boolean,
+    onSettled: (result: Settled) => void,
+    isUrgent = wake,
+  ): void {
     const item: Item = {
       schedule,
       settlement,
@@ -61,6 +71,7 @@ export class Settler {
       bare: null,
     }
     this.#queue.push(item)
+    if (isUrgent || this.#queue.length >= BATCH) this.#hurry.ring()
     this.#kick()
   }
 
@@ -83,7 +94,9 @@ export class Settler {
 
   async #work(): Promise<void> {
     const core = this.#core
+    const { settleDelayMs } = core.settings
     for (let failures = 0; this.#queue.length > 0; ) {
+      if (settleDelayMs > 0 && !core.stopping && this.#queue.length < BATCH) await this.#hurry.wait(settleDelayMs)
       // A run that the store has forgotten would seem to belong to a peer.
       if (!core.epochs.isSettled()) await core.epochs.ready()
       const batch = this.#takeBatch()

@@ -2,14 +2,14 @@ import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
+import type { ServerClock } from '../kv/server-clock.ts'
 import { StoreError } from '../store-error.ts'
-import type { ServerClock } from './clock.ts'
 import { CallLost } from './connection.ts'
 
 /** Below this, four requests a while are enough to keep it. */
 const SHARP_MS = 10
 /** Above this, requests follow each other until one falls together with a change of the second. */
-const BLURRED_MS = 150
+export const BLURRED_MS = 150
 const NEXT_ASK_MS = 4
 const KEEP_MS = 10_000
 /** The longest that an instance waits for a sharp clock before it joins. Without one it starts fires late, never early. */

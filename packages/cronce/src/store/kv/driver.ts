@@ -74,7 +74,7 @@ export interface Entry {
 
 export interface Found {
   readonly entries: readonly Entry[]
-  /** Of the whole range. */
+  /** Of the whole range. For a read with a limit, more than there are entries if there are more. */
   readonly count: number
 }
 
@@ -118,6 +118,8 @@ export interface Commit {
   readonly puts: readonly Put[]
   readonly groups: readonly Group[]
   readonly reads?: readonly Read[]
+  /** A lease depends on it: a driver that commits one after the other takes it before those that wait. @default false */
+  readonly isUrgent?: boolean
 }
 
 export interface Committed {

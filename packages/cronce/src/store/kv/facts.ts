@@ -115,14 +115,15 @@ export async function findExisting(
   const { creates } = change
   if (creates.length === 0) return null
   const reads = creates.flatMap((fire): Read[] => [keys.linesOf(fire), { get: keys.nonce(fire.schedule, fire.nonce) }])
-  const { found, revision } = await driver.read(reads)
+  const { found } = await driver.read(reads)
   for (const [index, fire] of creates.entries()) {
     const own = viewFire(fire, state, linesIn(found[2 * index]!))
     if (own !== null) return own
     const namesake = found[2 * index + 1]!.entries[0]
     if (fire.nonce === '' || namesake === undefined) continue
     const other = { ...fire, dueAt: Number(namesake.value) }
-    const { found: lines } = await driver.read([keys.linesOf(other)], revision)
+    // Later than what was read above: the fire of a nonce stays the same until its last line is deleted.
+    const { found: lines } = await driver.read([keys.linesOf(other)])
     const known = viewFire(other, state, linesIn(lines[0]!))
     if (known !== null) return known
   }

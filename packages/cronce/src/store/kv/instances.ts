@@ -89,7 +89,8 @@ export class Instances {
       if (join || wake || hasLeft) puts.push(this.#wakePut())
       const groups = pulse === null ? [] : [over(keys, record, pulse, time.now())]
       const reads = [{ get: keys.meta }, ...this.#peerReads(given)]
-      const answer = await driver.commit({ guards: [identity.guard, ...guards], puts, groups, reads })
+      const all = [identity.guard, ...guards]
+      const answer = await driver.commit({ guards: all, puts, groups, reads, isUrgent: true })
       identity.refresh(answer.found[0]!.entries[0])
       this.#known.delete(instance.id)
       if (!answer.isHeld) return null

@@ -24,7 +24,8 @@ import type { Schedules } from './schedules.ts'
 // Fires and runs are views: of what is open in the states, and of the lines of the history. A page is of one moment.
 
 const BITE = 100
-const MOST_TRIES = 5
+/** A server without a history answers at one moment only as long as nothing is written. */
+const MOST_TRIES = 50
 
 type Records = AsyncGenerator<ListedRecord, void>
 

@@ -1,6 +1,6 @@
 import type { Definition, Instant, ScheduleState } from '../../model/schedule.ts'
 import type { Context } from './context.ts'
-import type { Entry, Read } from './driver.ts'
+import { type Entry, type Read, RevisionGone } from './driver.ts'
 
 /** A schedule as it was read or written last, by this opening. */
 export interface Known {
@@ -10,6 +10,9 @@ export interface Known {
   /** The version that wrote its definition. */
   readonly edition: number
 }
+
+/** A server without a history: states and definitions are read again until nothing is written in between. */
+const MOST_TRIES = 50
 
 /** How many schedules are remembered. */
 const MOST_KNOWN = 20_000
@@ -66,6 +69,16 @@ export class Schedules {
   async loadKnown(asked: readonly string[], at?: number): Promise<Known[]> {
     const ids = [...new Set(asked)]
     if (ids.length === 0) return []
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#load(ids, at)
+      } catch (error) {
+        if (!(error instanceof RevisionGone) || at !== undefined || tries === MOST_TRIES) throw error
+      }
+    }
+  }
+
+  async #load(ids: readonly string[], at: number | undefined): Promise<Known[]> {
     const { keys, driver } = this.#context
     const areKnown = ids.map((id) => this.#known.has(id))
     // The definition of a known one is most likely known, too.

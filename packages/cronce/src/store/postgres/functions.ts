@@ -1,7 +1,7 @@
 import { COUNTS_KEPT_MS } from '../../model/hours.ts'
 import { ENDED_LOOKED } from '../store.ts'
 import type { Statement } from './database.ts'
-import { FORMAT, NONE, REASONS_EACH, TROUBLE } from './rows.ts'
+import { AS_DUE, FORMAT, NONE, REASONS_EACH, TROUBLE } from './rows.ts'
 import { SQL } from './statements.ts'
 
 /**
@@ -32,6 +32,7 @@ function placed(text: string, schema: string): string {
     // The general statement, which waits for no clock, takes over.
     hasty: settings('50ms'),
     none: String(NONE),
+    as_due: String(AS_DUE),
     format: String(FORMAT),
     trouble: String(TROUBLE),
     each: String(REASONS_EACH),
@@ -60,8 +61,8 @@ const CALLS = {
   due: ['_due_1', 6],
   lock: ['_lock_1', 3],
   apply: ['_apply_1', 3],
-  claim: ['_claim_1', 13],
-  settle: ['_settle_1', 17],
+  claim: ['_claim_1', 12],
+  settle: ['_settle_1', 16],
   beat: ['_beat_1', 2],
   bury: ['_bury_1', 4],
   prune: ['_prune_1', 2],

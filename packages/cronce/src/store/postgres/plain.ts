@@ -2,6 +2,7 @@ import type { Change } from '../../model/change.ts'
 import type { EndedRun, HistoryRecord } from '../../model/record.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import {
+  AS_DUE,
   isPlain,
   leadOf,
   moreOfLine,
@@ -53,13 +54,18 @@ export function plainClaim(change: Change, definitions: Definitions): PlainClaim
   if (state === null || known === null || state.open.length !== 1 || known.latest.open.length !== 0) return null
   const run = plainRunOf(state.open[0]!)
   if (run === null || creates.length !== 1 || creates[0]!.nonce !== '' || creates[0]!.dueAt !== run.dueAt) return null
-  const { latest } = known
-  const isSame =
-    change.history.length === 0 &&
+  const isPlainStart = change.history.length === 0 && isNextRun(state, known.latest)
+  return isPlainStart ? { change, key: known.key, state, run } : null
+}
+
+/** Whether the state has one more run, and nothing else that the statement does not write. */
+function isNextRun(state: ScheduleState, latest: ScheduleState): boolean {
+  return (
     state.ended === latest.ended &&
     state.failedInRow === latest.failedInRow &&
-    state.last === latest.last
-  return isSame ? { change, key: known.key, state, run } : null
+    state.last === latest.last &&
+    state.tokens === latest.tokens + 1
+  )
 }
 
 /** `null`: it takes the general statement. */
@@ -71,7 +77,7 @@ export function plainSettlement(change: Change, definitions: Definitions): Plain
   const run = plainRunOf(latest.open[0]!)
   const [line] = history
   if (run === null || line === undefined || history.length !== 1 || change.creates.length !== 0) return null
-  const isPlainEnd = isSamePlan(state, latest) && isEndOf(run, line) && isNextLine(line, state)
+  const isPlainEnd = isSamePlan(state, latest) && isEndOf(run, line) && isNextLine(line, state, latest)
   return isPlainEnd ? { change, key: known.key, state, line, instance: run.instance } : null
 }
 
@@ -97,8 +103,12 @@ function isEndOf(run: PlainRun, line: HistoryRecord): line is EndOfRun {
   )
 }
 
-function isNextLine({ job, number }: HistoryRecord, { definition, ended }: ScheduleState): boolean {
-  return job === definition.job && number === ended
+function isNextLine(
+  { job, number }: HistoryRecord,
+  { definition, ended }: ScheduleState,
+  latest: ScheduleState,
+): boolean {
+  return job === definition.job && number === ended && ended === latest.ended + 1
 }
 
 /** The schedule that the change was decided on, if columns hold all of it before and after, and only those change. */
@@ -128,9 +138,8 @@ export function claimValues(claims: readonly PlainClaim[]): string[] {
     numbers(({ change }) => change.notBefore ?? NONE),
     numbers(({ state }) => toColumn(state.wakeAt)),
     numbers(({ state }) => toColumn(state.nextAt)),
-    numbers(({ state }) => toColumn(state.plannedTo)),
-    numbers(({ state }) => state.tokens),
-    numbers(({ state }) => state.fired),
+    numbers(({ state, run }) => (state.plannedTo === run.dueAt ? AS_DUE : toColumn(state.plannedTo))),
+    numbers(({ state }) => state.tokens - state.fired),
     numbers(({ run }) => run.dueAt),
     numbers(({ run }) => run.token),
     numbers(({ run }) => run.claimedAt),
@@ -144,7 +153,6 @@ export function settlementValues(settlements: readonly PlainSettlement[]): strin
     `{${settlements.map(({ key }) => key).join()}}`,
     numbers(({ change }) => change.version),
     numbers(({ change }) => change.notBefore ?? NONE),
-    numbers(({ state }) => state.ended),
     numbers(({ state }) => state.failedInRow),
     numbers(({ state }) => toColumn(state.last.dueAt)),
     numbers(({ state }) => toColumn(state.last.succeededDueAt)),

@@ -10,6 +10,9 @@ export const FORMAT = 1
 /** Stands for `null` in columns of times: before every valid date. */
 export const NONE = Number.MIN_SAFE_INTEGER
 
+/** Stands for the due time of the last plain claim in the column `planned_to`. */
+export const AS_DUE = NONE + 1
+
 /** The store's time and epoch. `moved`: the server is not the one that the epoch belongs to. */
 export interface StoreMoment {
   readonly now: Instant

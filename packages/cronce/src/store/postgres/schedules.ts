@@ -22,8 +22,8 @@ export interface StateColumns {
   readonly ended: readonly number[] | null
   /** `null`: the same as `lastDue`. */
   readonly lastOkDue: readonly number[] | null
-  readonly failedInRow: readonly number[] | null
   readonly plannedTo: readonly number[] | null
+  readonly failedInRow: readonly number[] | null
   readonly trimmedBefore: readonly number[] | null
   readonly zone: readonly string[] | null
   readonly format: readonly Placed<[format: number]>[] | null
@@ -200,7 +200,7 @@ function stateOf(columns: StateColumns, index: number, row: DefinitionRow): Sche
   const nextAt = columns.nextAt[index]!
   const tokens = columns.tokens[index]!
   const lastDue = columns.lastDue[index]!
-  const plannedTo = fromColumn(columns.plannedTo?.[index] ?? NONE)
+  const plannedTo = fromColumn(columns.plannedTo?.[index] ?? lastDue)
   const state: ScheduleState = {
     id: columns.name[index]!,
     version: columns.version[index]!,

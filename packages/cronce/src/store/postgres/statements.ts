@@ -83,9 +83,9 @@ create index _schedules_tenant on {schema}._schedules (namespace, tenant, name) 
 create index _schedules_app on {schema}._schedules (namespace, app, name) where app is not null;
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
--- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
--- short in the log. The mark is the later one of \`mark\` and due_at, so that a plain claim need not write both. A plain schedule has
--- at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise \`more\` is JSON with
+-- The state of a schedule. A claim writes from wake_at to version, a settlement from runner to last_ok_at: what lies together is
+-- short in the log. The mark is the later one of \`mark\` and due_at, a planned_to of {as_due} stands for due_at, and \`extra\` says how many
+-- more tokens than fires there were: a plain claim need not write what follows from the rest. A plain schedule has at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise \`more\` is JSON with
 -- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
@@ -95,18 +95,18 @@ create table {schema}._clocks (
   format smallint not null,
   trimmed_before bigint not null,
   mark bigint not null,
+  planned_to bigint not null,
+  extra bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
-  planned_to bigint not null,
   tokens bigint not null,
-  fired bigint not null,
   due_at bigint not null,
   token bigint not null,
   claim bigint not null,
   started_at bigint not null,
-  version bigint not null,
-  runner integer not null,
   failed_in_row integer not null,
+  runner integer not null,
+  version bigint not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,
@@ -530,12 +530,13 @@ begin
       from json_to_recordset(_jobs::json) as j (job text, buckets varbit, since bigint)
      cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
   ),
-  -- The whole row: most of what is found is answered. Sorted by the place, which is its order in the answer.
+  -- The whole row: most of what is found is answered. The place, its order in the answer, comes first: every column before the one
+  -- that is wanted has to be passed.
   found as materialized (
-    select c.*, row_number() over (order by c.wake_at, c.name) as place
+    select row_number() over (order by c.wake_at, c.name) as place, c.*
       from job j
      cross join lateral (
-       select k.*, get_bit(j.buckets, k.bucket) = 1 as mine
+       select get_bit(j.buckets, k.bucket) = 1 as mine, k.*
          from {schema}._clocks k
         where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _until
           and (get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)
@@ -571,19 +572,30 @@ begin
      where j.is_cut
        and (j.has_mine and not j.mine_known or j.has_others and not j.others_known and j.wake_at <= _stale)
   ),
+  -- Most often one of the first few is another instance's: no more than those are read.
   young as (
-    select j.job, min(w.wake_at) filter (where not w.mine) as others_at, count(*) as n, max(w.wake_at) as last_at
+    select j.job, coalesce((
+             select w.wake_at
+               from (
+                 select k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
+                   from {schema}._clocks k
+                  where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
+                  order by k.wake_at
+                  limit {far}
+               ) w
+              where not w.mine
+              limit 1
+           ), (
+             select k.wake_at
+               from {schema}._clocks k
+              where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
+              order by k.wake_at
+             offset {far} - 1
+              limit 1
+           )) as others_at
       from reached j
-     cross join lateral (
-       select k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
-         from {schema}._clocks k
-        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
-        order by k.wake_at
-        limit {far}
-     ) w
      -- Looking for what cannot be there would read everything that the job has.
      where j.has_others
-     group by j.job
   ),
   later as materialized (
     select f.job, f.wake_at, f.mine from found f where f.place > _most
@@ -608,7 +620,7 @@ begin
      ) c
      where not j.is_cut and j.has_mine
     union all
-    select y.job, coalesce(y.others_at, case when y.n >= {far} then y.last_at end), false from young y
+    select y.job, y.others_at, false from young y
   )
   select json_build_object(
            'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
@@ -679,11 +691,12 @@ $cronce$;
   'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
   'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'lastDue', array_agg(k.last_due), 'lastOkAt', array_agg(k.last_ok_at),
   'wakeAt', case when not bool_and(k.wake_at = k.next_at) then array_agg(k.wake_at) end,
-  'fired', case when not bool_and(k.fired = k.tokens) then array_agg(k.fired) end,
+  'fired', case when not bool_and(k.extra = 0) then array_agg(k.tokens - k.extra) end,
   'ended', case when not bool_and(k.ended = k.tokens) then array_agg(k.ended) end,
   'lastOkDue', case when not bool_and(k.last_ok_due = k.last_due) then array_agg(k.last_ok_due) end,
   'failedInRow', case when max(k.failed_in_row) > 0 then array_agg(k.failed_in_row) end,
-  'plannedTo', case when max(k.planned_to) > {none} then array_agg(k.planned_to) end,
+  'plannedTo', case when not bool_and(k.planned_to = {as_due} and k.due_at = k.last_due)
+                    then array_agg(case when k.planned_to = {as_due} then k.due_at else k.planned_to end) end,
   'trimmedBefore', case when max(k.trimmed_before) > {none} then array_agg(k.trimmed_before) end,
   'zone', case when bool_or(k.zone <> '') then array_agg(k.zone) end,
   'format', json_agg(json_build_array(k.place, k.format)) filter (where k.format > {format}),
@@ -1005,14 +1018,14 @@ begin
         if _clock.key is null then
           select greatest(_name.version, _name.tokens, (select s.floor from {schema}._namespaces s where s.namespace = _namespace)) into _floor;
           insert into {schema}._clocks
-            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, fired, due_at, token, claim,
+            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, extra, due_at, token, claim,
              started_at, version, runner, failed_in_row, ended, last_due, last_ok_due, last_ok_at, name, zone, more)
           values
             (_name.key, _definition, {schema}._job(_namespace, _change.job), _change.bucket, {format},
              greatest(_change.trimmed_before, _name.trimmed_before), _change.wake_at, _change.next_at, _change.planned_to, _mark,
-             greatest(_change.tokens, _floor), _change.fired, _first.due_at, _first.token::bigint, _first.claim, _first.started_at, _floor + 1,
-             {schema}._runner(_namespace, _first.instance), _change.failed_in_row, greatest(_change.ended, _name.ended), _change.last_due,
-             _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
+             greatest(_change.tokens, _floor), greatest(_change.tokens, _floor) - _change.fired, _first.due_at, _first.token::bigint,
+             _first.claim, _first.started_at, _floor + 1, {schema}._runner(_namespace, _first.instance), _change.failed_in_row,
+             greatest(_change.ended, _name.ended), _change.last_due, _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
           insert into {schema}._schedules (key, namespace, name, job, tenant, app, status)
           values (_name.key, _namespace, _change.id, _change.job, _change.tenant, _change.app, _change.status);
           update {schema}._names n set gone_at = {none} where n.key = _name.key;
@@ -1020,9 +1033,9 @@ begin
           update {schema}._clocks k
              set definition = _definition, format = {format}, trimmed_before = _change.trimmed_before, wake_at = _change.wake_at,
                  job = case when _old.revision = _change.revision then k.job else {schema}._job(_namespace, _change.job) end,
-                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens, fired = _change.fired,
-                 due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim, started_at = _first.started_at,
-                 version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
+                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens,
+                 extra = _change.tokens - _change.fired, due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim,
+                 started_at = _first.started_at, version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
                  ended = _change.ended, last_due = _change.last_due, last_ok_due = _change.last_ok_due, last_ok_at = _change.last_ok_at,
                  zone = _change.zone, more = _change.more
            where k.key = _name.key;
@@ -1100,7 +1113,7 @@ $cronce$;
 
 create function {schema}._claim_1(
   _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text,
-  _planned_to_list text, _tokens_list text, _fired_list text, _due_at_list text, _token_list text, _started_at_list text
+  _planned_to_list text, _extra_list text, _due_at_list text, _token_list text, _started_at_list text
 ) returns text {hasty}
 as $cronce$
 declare
@@ -1114,8 +1127,7 @@ declare
   _wake_at bigint[] := {schema}._column(_wake_at_list, _count);
   _next_at bigint[] := {schema}._column(_next_at_list, _count);
   _planned_to bigint[] := {schema}._column(_planned_to_list, _count);
-  _tokens bigint[] := {schema}._column(_tokens_list, _count);
-  _fired bigint[] := {schema}._column(_fired_list, _count);
+  _extra bigint[] := {schema}._column(_extra_list, _count);
   _due_at bigint[] := {schema}._column(_due_at_list, _count);
   _token bigint[] := {schema}._column(_token_list, _count);
   _started_at bigint[] := {schema}._column(_started_at_list, _count);
@@ -1132,9 +1144,9 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set wake_at = _wake_at[n], next_at = _next_at[n], planned_to = _planned_to[n], tokens = _tokens[n], fired = _fired[n],
-             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], version = c.version + 1,
-             runner = _claimant.number
+         set planned_to = _planned_to[n], extra = _extra[n], wake_at = _wake_at[n], next_at = _next_at[n], tokens = c.tokens + 1,
+             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number,
+             version = c.version + 1
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
          and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now
@@ -1153,8 +1165,8 @@ end
 $cronce$;
 
 create function {schema}._settle_1(
-  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _number_list text, _failed_in_row_list text,
-  _last_due_list text, _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text,
+  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _failed_in_row_list text, _last_due_list text,
+  _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text,
   _expires_at_list text, _reason_list text, _tenant_list text, _more_list text
 ) returns text {hasty}
 as $cronce$
@@ -1166,7 +1178,6 @@ declare
   _count integer := cardinality(_key);
   _version bigint[] := {schema}._column(_version_list, _count);
   _not_before bigint[] := {schema}._column(_not_before_list, _count);
-  _number bigint[] := {schema}._column(_number_list, _count);
   _failed_in_row bigint[] := {schema}._column(_failed_in_row_list, _count);
   _last_due bigint[] := {schema}._column(_last_due_list, _count);
   _last_ok_due bigint[] := {schema}._column(_last_ok_due_list, _count);
@@ -1190,17 +1201,17 @@ begin
     select r.number into _runner from {schema}._runners r where r.namespace = _namespace and r.instance = _head.instance;
     with moved as (
       update {schema}._clocks c
-         set version = c.version + 1, runner = 0, failed_in_row = _failed_in_row[n], ended = _number[n], last_due = _last_due[n],
+         set failed_in_row = _failed_in_row[n], runner = 0, version = c.version + 1, ended = c.ended + 1, last_due = _last_due[n],
              last_ok_due = _last_ok_due[n], last_ok_at = _last_ok_at[n]
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = _runner and c.more = '' and c.format = {format}
          and _not_before[n] <= _at.now
-      returning n, c.key, c.due_at, c.token, c.job
+      returning n, c.key, c.due_at, c.ended, c.token, c.job
     ),
     written as (
       insert into {schema}._history
         (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
-      select m.key, m.due_at, _number[m.n], m.token, _started_at[m.n], _ended_at[m.n], _expires_at[m.n], _space, m.job, _runner,
+      select m.key, m.due_at, m.ended, m.token, _started_at[m.n], _ended_at[m.n], _expires_at[m.n], _space, m.job, _runner,
              _reason[m.n], _lead[m.n], true, '', coalesce(_tenant[m.n], ''), coalesce(_more[m.n], '')
         from moved m
     ),

@@ -27,7 +27,7 @@ select s.namespace, s.name as schedule, s.job, s.tenant, s.app, s.status as stat
        ${time('k.last_ok_due')} as last_succeeded_due_at,
        ${time('k.last_ok_at')} as last_succeeded_at,
        k.failed_in_row,
-       k.fired,
+       k.tokens - k.extra as fired,
        ${time(number('k.more', 'pause,at'))} as paused_at,
        ${time(number('k.more', 'pause,until'))} as paused_until,
        ${text('k.more', 'pause,note')} as pause_note,

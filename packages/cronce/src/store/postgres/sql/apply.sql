@@ -296,14 +296,14 @@ begin
         if _clock.key is null then
           select greatest(_name.version, _name.tokens, (select s.floor from {schema}._namespaces s where s.namespace = _namespace)) into _floor;
           insert into {schema}._clocks
-            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, fired, due_at, token, claim,
+            (key, definition, job, bucket, format, trimmed_before, wake_at, next_at, planned_to, mark, tokens, extra, due_at, token, claim,
              started_at, version, runner, failed_in_row, ended, last_due, last_ok_due, last_ok_at, name, zone, more)
           values
             (_name.key, _definition, {schema}._job(_namespace, _change.job), _change.bucket, {format},
              greatest(_change.trimmed_before, _name.trimmed_before), _change.wake_at, _change.next_at, _change.planned_to, _mark,
-             greatest(_change.tokens, _floor), _change.fired, _first.due_at, _first.token::bigint, _first.claim, _first.started_at, _floor + 1,
-             {schema}._runner(_namespace, _first.instance), _change.failed_in_row, greatest(_change.ended, _name.ended), _change.last_due,
-             _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
+             greatest(_change.tokens, _floor), greatest(_change.tokens, _floor) - _change.fired, _first.due_at, _first.token::bigint,
+             _first.claim, _first.started_at, _floor + 1, {schema}._runner(_namespace, _first.instance), _change.failed_in_row,
+             greatest(_change.ended, _name.ended), _change.last_due, _change.last_ok_due, _change.last_ok_at, _change.id, _change.zone, _change.more);
           insert into {schema}._schedules (key, namespace, name, job, tenant, app, status)
           values (_name.key, _namespace, _change.id, _change.job, _change.tenant, _change.app, _change.status);
           update {schema}._names n set gone_at = {none} where n.key = _name.key;
@@ -311,9 +311,9 @@ begin
           update {schema}._clocks k
              set definition = _definition, format = {format}, trimmed_before = _change.trimmed_before, wake_at = _change.wake_at,
                  job = case when _old.revision = _change.revision then k.job else {schema}._job(_namespace, _change.job) end,
-                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens, fired = _change.fired,
-                 due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim, started_at = _first.started_at,
-                 version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
+                 next_at = _change.next_at, planned_to = _change.planned_to, mark = _mark, tokens = _change.tokens,
+                 extra = _change.tokens - _change.fired, due_at = _first.due_at, token = _first.token::bigint, claim = _first.claim,
+                 started_at = _first.started_at, version = _change.version + 1, runner = {schema}._runner(_namespace, _first.instance), failed_in_row = _change.failed_in_row,
                  ended = _change.ended, last_due = _change.last_due, last_ok_due = _change.last_ok_due, last_ok_at = _change.last_ok_at,
                  zone = _change.zone, more = _change.more
            where k.key = _name.key;

@@ -14,7 +14,7 @@ $cronce$;
 
 create function {schema}._claim_1(
   _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text,
-  _planned_to_list text, _tokens_list text, _fired_list text, _due_at_list text, _token_list text, _started_at_list text
+  _planned_to_list text, _extra_list text, _due_at_list text, _token_list text, _started_at_list text
 ) returns text {hasty}
 as $cronce$
 declare
@@ -28,8 +28,7 @@ declare
   _wake_at bigint[] := {schema}._column(_wake_at_list, _count);
   _next_at bigint[] := {schema}._column(_next_at_list, _count);
   _planned_to bigint[] := {schema}._column(_planned_to_list, _count);
-  _tokens bigint[] := {schema}._column(_tokens_list, _count);
-  _fired bigint[] := {schema}._column(_fired_list, _count);
+  _extra bigint[] := {schema}._column(_extra_list, _count);
   _due_at bigint[] := {schema}._column(_due_at_list, _count);
   _token bigint[] := {schema}._column(_token_list, _count);
   _started_at bigint[] := {schema}._column(_started_at_list, _count);
@@ -46,9 +45,9 @@ begin
   if _claimant.number <> 0 and _head.epoch = _at.epoch and not _at.moved then
     with moved as (
       update {schema}._clocks c
-         set wake_at = _wake_at[n], next_at = _next_at[n], planned_to = _planned_to[n], tokens = _tokens[n], fired = _fired[n],
-             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], version = c.version + 1,
-             runner = _claimant.number
+         set planned_to = _planned_to[n], extra = _extra[n], wake_at = _wake_at[n], next_at = _next_at[n], tokens = c.tokens + 1,
+             due_at = _due_at[n], token = _token[n], claim = _head.claim, started_at = _started_at[n], runner = _claimant.number,
+             version = c.version + 1
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = 0 and c.more = '' and c.format = {format} and c.next_at > {none}
          and _due_at[n] > greatest(c.mark, c.due_at) and _not_before[n] <= _at.now
@@ -67,8 +66,8 @@ end
 $cronce$;
 
 create function {schema}._settle_1(
-  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _number_list text, _failed_in_row_list text,
-  _last_due_list text, _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text,
+  _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _failed_in_row_list text, _last_due_list text,
+  _last_ok_due_list text, _last_ok_at_list text, _started_at_list text, _lead_list text, _ended_at_list text,
   _expires_at_list text, _reason_list text, _tenant_list text, _more_list text
 ) returns text {hasty}
 as $cronce$
@@ -80,7 +79,6 @@ declare
   _count integer := cardinality(_key);
   _version bigint[] := {schema}._column(_version_list, _count);
   _not_before bigint[] := {schema}._column(_not_before_list, _count);
-  _number bigint[] := {schema}._column(_number_list, _count);
   _failed_in_row bigint[] := {schema}._column(_failed_in_row_list, _count);
   _last_due bigint[] := {schema}._column(_last_due_list, _count);
   _last_ok_due bigint[] := {schema}._column(_last_ok_due_list, _count);
@@ -104,17 +102,17 @@ begin
     select r.number into _runner from {schema}._runners r where r.namespace = _namespace and r.instance = _head.instance;
     with moved as (
       update {schema}._clocks c
-         set version = c.version + 1, runner = 0, failed_in_row = _failed_in_row[n], ended = _number[n], last_due = _last_due[n],
+         set failed_in_row = _failed_in_row[n], runner = 0, version = c.version + 1, ended = c.ended + 1, last_due = _last_due[n],
              last_ok_due = _last_ok_due[n], last_ok_at = _last_ok_at[n]
         from generate_series(1, _count) as n
        where c.key = _key[n] and c.version = _version[n] and c.runner = _runner and c.more = '' and c.format = {format}
          and _not_before[n] <= _at.now
-      returning n, c.key, c.due_at, c.token, c.job
+      returning n, c.key, c.due_at, c.ended, c.token, c.job
     ),
     written as (
       insert into {schema}._history
         (key, due_at, number, token, started_at, ended_at, expires_at, space, job, runner, reason, lead, is_final, nonce, tenant, more)
-      select m.key, m.due_at, _number[m.n], m.token, _started_at[m.n], _ended_at[m.n], _expires_at[m.n], _space, m.job, _runner,
+      select m.key, m.due_at, m.ended, m.token, _started_at[m.n], _ended_at[m.n], _expires_at[m.n], _space, m.job, _runner,
              _reason[m.n], _lead[m.n], true, '', coalesce(_tenant[m.n], ''), coalesce(_more[m.n], '')
         from moved m
     ),

@@ -48,12 +48,13 @@ begin
       from json_to_recordset(_jobs::json) as j (job text, buckets varbit, since bigint)
      cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
   ),
-  -- The whole row: most of what is found is answered. Sorted by the place, which is its order in the answer.
+  -- The whole row: most of what is found is answered. The place, its order in the answer, comes first: every column before the one
+  -- that is wanted has to be passed.
   found as materialized (
-    select c.*, row_number() over (order by c.wake_at, c.name) as place
+    select row_number() over (order by c.wake_at, c.name) as place, c.*
       from job j
      cross join lateral (
-       select k.*, get_bit(j.buckets, k.bucket) = 1 as mine
+       select get_bit(j.buckets, k.bucket) = 1 as mine, k.*
          from {schema}._clocks k
         where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at <= _until
           and (get_bit(j.buckets, k.bucket) = 1 or k.wake_at <= _stale)
@@ -89,19 +90,30 @@ begin
      where j.is_cut
        and (j.has_mine and not j.mine_known or j.has_others and not j.others_known and j.wake_at <= _stale)
   ),
+  -- Most often one of the first few is another instance's: no more than those are read.
   young as (
-    select j.job, min(w.wake_at) filter (where not w.mine) as others_at, count(*) as n, max(w.wake_at) as last_at
+    select j.job, coalesce((
+             select w.wake_at
+               from (
+                 select k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
+                   from {schema}._clocks k
+                  where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
+                  order by k.wake_at
+                  limit {far}
+               ) w
+              where not w.mine
+              limit 1
+           ), (
+             select k.wake_at
+               from {schema}._clocks k
+              where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
+              order by k.wake_at
+             offset {far} - 1
+              limit 1
+           )) as others_at
       from reached j
-     cross join lateral (
-       select k.wake_at, get_bit(j.buckets, k.bucket) = 1 as mine
-         from {schema}._clocks k
-        where k.job = j.job and k.wake_at > {none} and k.format <= {format} and k.wake_at >= j.since and k.wake_at > _stale
-        order by k.wake_at
-        limit {far}
-     ) w
      -- Looking for what cannot be there would read everything that the job has.
      where j.has_others
-     group by j.job
   ),
   later as materialized (
     select f.job, f.wake_at, f.mine from found f where f.place > _most
@@ -126,7 +138,7 @@ begin
      ) c
      where not j.is_cut and j.has_mine
     union all
-    select y.job, coalesce(y.others_at, case when y.n >= {far} then y.last_at end), false from young y
+    select y.job, y.others_at, false from young y
   )
   select json_build_object(
            'now', _at.now, 'epoch', _at.epoch, 'moved', _at.moved,
@@ -198,11 +210,12 @@ json_build_object(
   'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
   'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'lastDue', array_agg(k.last_due), 'lastOkAt', array_agg(k.last_ok_at),
   'wakeAt', case when not bool_and(k.wake_at = k.next_at) then array_agg(k.wake_at) end,
-  'fired', case when not bool_and(k.fired = k.tokens) then array_agg(k.fired) end,
+  'fired', case when not bool_and(k.extra = 0) then array_agg(k.tokens - k.extra) end,
   'ended', case when not bool_and(k.ended = k.tokens) then array_agg(k.ended) end,
   'lastOkDue', case when not bool_and(k.last_ok_due = k.last_due) then array_agg(k.last_ok_due) end,
   'failedInRow', case when max(k.failed_in_row) > 0 then array_agg(k.failed_in_row) end,
-  'plannedTo', case when max(k.planned_to) > {none} then array_agg(k.planned_to) end,
+  'plannedTo', case when not bool_and(k.planned_to = {as_due} and k.due_at = k.last_due)
+                    then array_agg(case when k.planned_to = {as_due} then k.due_at else k.planned_to end) end,
   'trimmedBefore', case when max(k.trimmed_before) > {none} then array_agg(k.trimmed_before) end,
   'zone', case when bool_or(k.zone <> '') then array_agg(k.zone) end,
   'format', json_agg(json_build_array(k.place, k.format)) filter (where k.format > {format}),

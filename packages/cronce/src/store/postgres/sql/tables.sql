@@ -80,9 +80,9 @@ create index _schedules_tenant on {schema}._schedules (namespace, tenant, name) 
 create index _schedules_app on {schema}._schedules (namespace, app, name) where app is not null;
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
--- The state of a schedule. A claim writes from wake_at to runner, a settlement from version to last_ok_at: what lies together is
--- short in the log. The mark is the later one of `mark` and due_at, so that a plain claim need not write both. A plain schedule has
--- at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise `more` is JSON with
+-- The state of a schedule. A claim writes from wake_at to version, a settlement from runner to last_ok_at: what lies together is
+-- short in the log. The mark is the later one of `mark` and due_at, a planned_to of {as_due} stands for due_at, and `extra` says how many
+-- more tokens than fires there were: a plain claim need not write what follows from the rest. A plain schedule has at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise `more` is JSON with
 -- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
@@ -92,18 +92,18 @@ create table {schema}._clocks (
   format smallint not null,
   trimmed_before bigint not null,
   mark bigint not null,
+  planned_to bigint not null,
+  extra bigint not null,
   wake_at bigint not null,
   next_at bigint not null,
-  planned_to bigint not null,
   tokens bigint not null,
-  fired bigint not null,
   due_at bigint not null,
   token bigint not null,
   claim bigint not null,
   started_at bigint not null,
-  version bigint not null,
-  runner integer not null,
   failed_in_row integer not null,
+  runner integer not null,
+  version bigint not null,
   ended bigint not null,
   last_due bigint not null,
   last_ok_due bigint not null,

@@ -1,5 +1,5 @@
 import type { Instant } from '../../model/schedule.ts'
-import type { ClockBounds } from '../kv/driver.ts'
+import type { ClockBounds } from './driver.ts'
 
 /** How fast two clocks may drift apart, as a fraction: what operating systems correct at most, 500 ppm. */
 const DRIFT = 0.0005
@@ -8,8 +8,9 @@ const SECOND_MS = 1_000
 const ROUNDING_MS = 1
 
 /**
- * The clock of a server that tells it to the second. An answer with the date D, sent at `a` and received at `b` by our monotonic clock,
- * proves that the server's clock was in [D, D + 1 s) at some moment between. All answers together bound the difference of the clocks.
+ * The clock of a server that tells it to the second, or to the millisecond. An answer with the time D, sent at `a` and received at `b`
+ * by our monotonic clock, proves that the server's clock was in [D, D + span) at some moment between. All answers together bound the
+ * difference of the clocks.
  */
 export class ServerClock {
   readonly #monotonic: () => number
@@ -43,9 +44,9 @@ export class ServerClock {
     return this.#high - this.#low + 2 * this.#slack(this.#monotonic())
   }
 
-  observe(second: Instant, sentAt: number, receivedAt: number): void {
+  observe(told: Instant, sentAt: number, receivedAt: number, spanMs = SECOND_MS): void {
     const slack = this.#slack(receivedAt)
-    const [low, high] = [second - receivedAt, second + SECOND_MS - sentAt]
+    const [low, high] = [told - receivedAt, told + spanMs - sentAt]
     const [lowest, highest] = [this.#low - slack, this.#high + slack]
     this.#at = receivedAt
     if (low > highest + ROUNDING_MS || high < lowest - ROUNDING_MS) {

@@ -1,0 +1,1 @@
+export { type ZooKeeperOptions, zookeeper } from './store/zookeeper/zookeeper.ts'
