@@ -57,8 +57,8 @@ const declarations: Plugin = {
       : null,
 }
 
-/** Chunks that hold nothing else are code of one store. */
-const STORE_CODE = /cronce\/src\/store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\//
+/** Chunks that hold nothing else are code of one store, of the watchdog, or of the node-cron entry. */
+const INNER_CODE = /cronce\/src\/(?:store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\/|watch\/|node-cron[./])/
 
 /** Modules that most of the library uses, and that need no Node.js. */
 const COMMON = /\/cronce\/src\/(?:errors|words|did-you-mean|duration|(?:model|store|trigger)\/[a-z-]+)\.ts$/
@@ -126,11 +126,11 @@ async function bundle(folder: string, sources: readonly string[], options: Build
   const outdir = join(folder, 'dist')
   const { metafile } = await build({ ...SHARED, ...options, entryPoints, outdir, metafile: true })
   for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
-    if (Object.keys(inputs).every((input) => STORE_CODE.test(input))) shortenNames(file)
+    if (Object.keys(inputs).every((input) => INNER_CODE.test(input))) shortenNames(file)
   }
 }
 
-/** Local names are a fifth of the code of the stores. They are not in the traces that applications see, which begin at the call. */
+/** Local names are a fifth of that code. They are not in the traces that applications see, which begin at the call. */
 function shortenNames(file: string): void {
   const { code } = transformSync(readFileSync(file, 'utf8'), { ...SHAPE, format: 'esm', minifyIdentifiers: true })
   writeFileSync(file, code)

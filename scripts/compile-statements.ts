@@ -42,10 +42,15 @@ export function compile(
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
   const names = [...first, ...found.filter((name) => !first.includes(name)).sort()]
-  const read = (file: string): string => change(file, readFileSync(path(`${from}${file}`), 'utf8'))
+  const read = (file: string): string => withoutComments(change(file, readFileSync(path(`${from}${file}`), 'utf8')))
   const entries = names.flatMap((name) => textsOf(name, read(`${name}${extension}`)))
   const lines = entries.map(([name, text]) => `  ${name}: ${literal(text)},\n`)
   return `// Written by scripts/compile-statements.ts. Change the files it names, then run it again.\n\nexport const ${constant} = {\n${lines.join('')}} as const\n`
+}
+
+/** Comments are for readers of the files: the module is published. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/^ *--(?! name: ).*\n/gm, '')
 }
 
 function textsOf(file: string, text: string): (readonly [name: string, text: string])[] {
@@ -54,7 +59,7 @@ function textsOf(file: string, text: string): (readonly [name: string, text: str
     const end = part.indexOf('\n')
     return [part.slice(0, end).trim(), part.slice(end + 1).trim()] as const
   })
-  return head!.replaceAll(/^--.*$/gm, '').trim() === '' ? named : [[file, head!.trim()], ...named]
+  return head!.trim() === '' ? named : [[file, head!.trim()], ...named]
 }
 
 function literal(text: string): string {

@@ -15,6 +15,7 @@ import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
 import { isCancelOf } from './let-go.ts'
 import {
+  countNewerLate,
   isBehindActive,
   isClaimedBefore,
   isPromisedTurn,
@@ -76,7 +77,7 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
   late: (question) => isLate(question, 'skip'),
   superseded: (question) => isLate(question, 'latest') && isSuperseded(question),
-  'too-late': (question) => (isLate(question, 'all') && isLetGo(question, 'all')) || isBeyondWindow(question),
+  'too-late': (question) => (isLate(question, 'all') && isBeyondLimit(question)) || isBeyondWindow(question),
   // Recorded when the schedule came back with another timing.
   'while-retired': ({ subject, ended }) =>
     subject.operations.some((operation) => operation.verb === 'retire' && timesOf(operation).from <= ended.to),
@@ -199,6 +200,17 @@ function isLetGo({ judged, subject, record, specs, ended }: Question, choice: Sp
     const newer = instantsOf(spec, last + 1, record.endedAt!).length
     return newer >= (choice === 'latest' ? 1 : spec.misfire.limit)
   })
+}
+
+/** Of a late fire: whether as many newer ones as its policy keeps are late, too. */
+function isBeyondLimit(question: Question): boolean {
+  if (isLetGo(question, 'all')) return true
+  const { subject, record, specs } = question
+  const last = record.untilAt ?? record.dueAt
+  const graceMs = Math.min(...specs.map(({ misfire }) => misfire.graceMs))
+  // A waiting fire keeps its policy when the definition changes, and fires of the new definition count for its limit.
+  const newer = countNewerLate(subject, last, record.endedAt!, graceMs)
+  return specs.some(({ misfire }) => misfire.late === 'all' && newer >= misfire.limit)
 }
 
 /** A newer fire stands in for it: one that is open, or one that a later step of planning decides about. */

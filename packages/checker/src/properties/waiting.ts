@@ -78,14 +78,25 @@ export function isBehindActive({ stories }: Subject, story: Story | null, at: In
 
 /** Whether a newer scheduled fire may have been open after what was decided at this instant. */
 export function mayHaveNewerOpen(subject: Subject, last: Instant, at: Instant): boolean {
-  for (const { nonce, dueAt, record, runs } of subject.stories.values()) {
-    if (nonce !== '' || dueAt <= last) continue
-    if (record === null || record.round > 1 || dueAt <= subject.prunedTo) return true
-    // What was run within the same millisecond was open in it.
-    const wasOpen = record.endedAt === null || record.endedAt > at || (record.endedAt === at && runs.length > 0)
-    if (record.plannedAt <= at && (wasOpen || isEndedByCommand(record))) return true
-  }
+  for (const story of subject.stories.values()) if (mayBeNewerOpen(subject, story, last, at)) return true
   return false
+}
+
+/** How many newer scheduled fires may have been kept late by what was decided at this instant, whichever definition planned them. */
+export function countNewerLate(subject: Subject, last: Instant, at: Instant, graceMs: number): number {
+  return [...subject.stories.values()].filter((story) => {
+    const mayBeLate = !isClaimedBefore(story, at) && at - firstReadyAt(story) > graceMs
+    return mayBeLate && mayBeNewerOpen(subject, story, last, at)
+  }).length
+}
+
+function mayBeNewerOpen({ prunedTo }: Subject, story: Story, last: Instant, at: Instant): boolean {
+  const { nonce, dueAt, record, runs } = story
+  if (nonce !== '' || dueAt <= last) return false
+  if (record === null || record.round > 1 || dueAt <= prunedTo) return true
+  // What was run within the same millisecond was open in it.
+  const wasOpen = record.endedAt === null || record.endedAt > at || (record.endedAt === at && runs.length > 0)
+  return record.plannedAt <= at && (wasOpen || isEndedByCommand(record))
 }
 
 /** What a command ends may have been opened in the same moment. */

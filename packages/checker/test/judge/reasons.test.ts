@@ -127,6 +127,41 @@ test('C10: a turn ends the lateness of a waiting fire only if it was claimed bef
   clean(claimFifth(retried, back + 10))
 })
 
+test('C10: late fires of a new definition count for the limit of a fire that waits from before', () => {
+  const back = 8 * MINUTE
+  interface Situation {
+    readonly limit: number
+    /** When the older fire ended. */
+    readonly endedAt: number
+    readonly newer: Partial<LedgerFire>
+    readonly claimedAt: number
+  }
+  // The fire of the fourth minute waits. The next definition has its only fire in the sixth.
+  const tooLate = (given: Partial<Situation>) => {
+    const { limit = 1, endedAt = back, newer = {}, claimedAt = back + 100 } = given
+    const one = (minute: number, most: number): Options => {
+      const misfire = { ...SPEC.misfire, late: 'all', limit: most } as const
+      const overlap = { kind: 'allow', limit: 2 } as const
+      return { trigger: { kind: 'at', at: EPOCH + minute * MINUTE }, overlap, misfire }
+    }
+    const history = new Builder().node('n1', 0).define(10, one(4, limit)).define(U, one(6, 10))
+    history.fault('store-down', T, 2 * back)
+    history.record(T, { outcome: 'missed', reason: 'too-late', endedAt: EPOCH + endedAt })
+    history.record(6 * MINUTE, { plannedAt: EPOCH + back, ...newer })
+    history.run(6 * MINUTE, [claimedAt, back + 200])
+    return history.read(END, { nextAt: null })
+  }
+  clean(tooLate({}))
+  wrong('C10', tooLate({ limit: 2 }))
+  // The newer fire was not planned yet, was not late yet, or was active.
+  wrong('C10', tooLate({ endedAt: back - 1 }))
+  const onTime = 6 * MINUTE + 10_000
+  clean(tooLate({ endedAt: onTime + 1, newer: { plannedAt: EPOCH + onTime + 1 } }))
+  wrong('C10', tooLate({ endedAt: onTime, newer: { plannedAt: EPOCH + onTime } }))
+  clean(tooLate({ claimedAt: back }))
+  wrong('C10', tooLate({ claimedAt: back - 1, newer: { plannedAt: EPOCH + back - 1 } }))
+})
+
 test('C10: a timeout needs a time that was up', () => {
   const timedOut = (ms: number, runMs: number | null) => {
     const timeout = { runMs, graceMs: 1_000 }

@@ -143,6 +143,21 @@ test('open fires keep the input and the policies they were planned with', () => 
   assert.deepEqual([next?.input, next?.policy.retry.attempts], ['new', 0])
 })
 
+test('late fires of the new definition count for the limit of a fire that waits with its own', () => {
+  const all = (limit: number) => ({ misfire: { ...DEFAULT_POLICY.misfire, late: 'all', limit } as const })
+  const waiting = (limit: number) => {
+    const keeper = given({ trigger: ONE_PM, policy: all(limit) })
+    keeper.now = NOON + HOUR + MINUTE
+    keeper.advance(null)
+    keeper.define({ trigger: { kind: 'at', at: NOON + 2 * HOUR }, policy: all(10) })
+    keeper.now = NOON + 2 * HOUR + MINUTE
+    keeper.advance(null)
+    return story(keeper)
+  }
+  assert.deepEqual(waiting(1), ['13:00 missed too-late', '14:00 open'])
+  assert.deepEqual(waiting(2), ['13:00 open', '14:00 open'])
+})
+
 test('a change leaves an operator’s pause, the counters and open fires alone', () => {
   const keeper = given({ trigger: every(MINUTE) })
   keeper.now = NOON + MINUTE

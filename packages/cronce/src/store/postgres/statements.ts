@@ -1,12 +1,7 @@
 // Written by scripts/compile-statements.ts. Change the files it names, then run it again.
 
 export const SQL = {
-  tables: `-- Times are epoch milliseconds. Names are compared byte by byte, whatever the language of the database.
--- Columns are never null where rows are many: {none} stands for "no time", 0 for "no token" and "no runner", '' for "no text".
--- JSON is kept as text, because PostgreSQL's json cannot take apart every string that JavaScript can write.
--- An index may have a condition that always holds: it keeps a plan made on an empty table from using it for another index's question.
-
-create table {schema}._meta (
+  tables: `create table {schema}._meta (
   only_row boolean primary key default true check (only_row),
   system_id text,
   database_id text,
@@ -18,14 +13,10 @@ insert into {schema}._meta default values;
 create table {schema}._namespaces (
   number integer generated always as identity primary key,
   namespace text collate "C" not null unique,
-  -- The highest version, token counter and line number of any name that was forgotten.
   floor bigint not null default 0,
-  -- The latest transaction that erased records: a reader whose snapshot did not see it may have missed ends.
   erased_in xid8
 );
 
--- The key of a name outlives its schedule, because a fire is identified by it. What a removed schedule leaves is where its
--- successor goes on. \`mark\`: the latest due time that was ever created or recorded without a nonce.
 create table {schema}._names (
   key bigint generated always as identity primary key,
   namespace text collate "C" not null,
@@ -47,7 +38,6 @@ create table {schema}._jobs (
   unique (namespace, name)
 );
 
--- Numbers of instances, as clocks, claims and history name them. \`gone_at\`: when the instance was forgotten.
 create table {schema}._runners (
   number integer generated always as identity primary key,
   namespace text collate "C" not null,
@@ -57,7 +47,6 @@ create table {schema}._runners (
 );
 create index _runners_gone on {schema}._runners (namespace, gone_at) where gone_at > {none};
 
--- Never changed: processes keep what they have read. A schedule that is defined anew gets another row.
 create table {schema}._definitions (
   id bigint generated always as identity primary key,
   revision bigint not null,
@@ -67,7 +56,6 @@ create table {schema}._definitions (
   definition text not null
 );
 
--- What schedules are found by in lists. Changes at human rate.
 create table {schema}._schedules (
   key bigint primary key,
   namespace text collate "C" not null,
@@ -83,10 +71,6 @@ create index _schedules_tenant on {schema}._schedules (namespace, tenant, name) 
 create index _schedules_app on {schema}._schedules (namespace, app, name) where app is not null;
 create index _schedules_status on {schema}._schedules (namespace, status, name) where status <> 'active';
 
--- The state of a schedule. A claim writes from wake_at to version, a settlement from runner to last_ok_at: what lies together is
--- short in the log. The mark is the later one of \`mark\` and due_at, a planned_to of {as_due} stands for due_at, and \`extra\` says how many
--- more tokens than fires there were: a plain claim need not write what follows from the rest. A plain schedule has at most one open run, which is in due_at, token, claim, started_at (when it was claimed) and runner, and nothing uncommon. Otherwise \`more\` is JSON with
--- all that is open and uncommon, and what is open is also in _open.
 create table {schema}._clocks (
   key bigint not null,
   definition bigint not null,
@@ -119,7 +103,6 @@ create table {schema}._clocks (
 create index _clocks_due on {schema}._clocks (job, wake_at) where wake_at > {none};
 create index _clocks_newer on {schema}._clocks (key) where format > {format};
 
--- Open fires of schedules that are not plain, derived from \`more\`.
 create table {schema}._open (
   key bigint not null,
   due_at bigint not null,
@@ -133,7 +116,6 @@ create table {schema}._open (
   primary key (key, due_at, nonce)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
--- What open runs count against.
 create table {schema}._holds (
   namespace text collate "C" not null,
   slot text collate "C" not null,
@@ -143,7 +125,6 @@ create table {schema}._holds (
 );
 create index _holds_key on {schema}._holds (key) where slot <> '';
 
--- Every claim. An instance holds a run if one of its claims has the key, and the clock or _open names the instance for it.
 create table {schema}._claims (
   id bigint generated always as identity primary key,
   runner integer not null,
@@ -153,8 +134,6 @@ create table {schema}._claims (
 );
 create index _claims_runner on {schema}._claims (runner, id);
 
--- One row for a run that ended (token > 0), for a fire that ended without one (0), or for a range of instants (minus their number).
--- started_at is the start of the run, the last instant of a range, or due_at; lead says how long before that it was planned. \`more\`: JSON of what most lines do not have.
 create table {schema}._history (
   key bigint not null,
   due_at bigint not null,
@@ -183,7 +162,6 @@ create index _history_trouble on {schema}._history (space, reason, due_at, key) 
 create index _history_tenant on {schema}._history (space, tenant, due_at, key) where tenant <> '';
 create index _history_range on {schema}._history (space, started_at) where token < 0 and is_final;
 
--- How many fires ended how, by the hour they were due in. Each connection counts in rows of its own, so that none waits for another.
 create table {schema}._counts (
   space integer not null,
   hour bigint not null,
@@ -232,7 +210,6 @@ create table {schema}._instances (
 create index _instances_live on {schema}._instances (namespace, id) where ended_at is null;
 create index _instances_ended on {schema}._instances (namespace, ended_at) where ended_at is not null;
 
--- The operator log. \`schedule\` is empty for lines about anything else.
 create table {schema}._activity (
   namespace text collate "C" not null,
   at bigint not null,
@@ -252,9 +229,7 @@ create table {schema}._apps (
   record text not null,
   primary key (namespace, name)
 );`,
-  records: `-- The moment of a statement. \`moved\`: the server is on another timeline than the one that the epoch is about, because a standby
--- was promoted. A snapshot is taken before anything is computed, so nothing that is read is newer than \`now\`.
-create function {schema}._moment() returns table (now bigint, epoch bigint, moved boolean) language sql stable
+  records: `create function {schema}._moment() returns table (now bigint, epoch bigint, moved boolean) language sql stable
 as $cronce$
 select floor(extract(epoch from clock_timestamp()) * 1000)::bigint, m.epoch,
        case when m.timeline is null then false
@@ -263,7 +238,6 @@ select floor(extract(epoch from clock_timestamp()) * 1000)::bigint, m.epoch,
   from {schema}._meta m
 $cronce$;
 
--- Numbers that stand for names. They are made when first needed.
 create function {schema}._space(_namespace text) returns integer language plpgsql
 as $cronce$
 declare
@@ -294,7 +268,6 @@ begin
 end
 $cronce$;
 
--- A parked run has no instance: 0.
 create function {schema}._runner(_namespace text, _instance text) returns integer language plpgsql
 as $cronce$
 declare
@@ -311,7 +284,6 @@ begin
 end
 $cronce$;
 
--- Count lines that became final, or (\`_sign\` -1) that are final no more.
 create function {schema}._count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer) returns void language sql
 as $cronce$
 insert into {schema}._counts as c (space, hour, outcome, backend, fires)
@@ -323,7 +295,6 @@ select _space, l.due_at - ((l.due_at % 3600000) + 3600000) % 3600000, (l.reason 
 on conflict (space, hour, outcome, backend) do update set fires = c.fires + excluded.fires
 $cronce$;
 
--- Append lines to the history of a schedule.
 create function {schema}._append(_namespace text, _key bigint, _lines json) returns void language plpgsql
 as $cronce$
 declare
@@ -348,7 +319,6 @@ begin
 end
 $cronce$;
 
--- Delete fires whole: their lines, their steps, and the notes of their runs.
 create function {schema}._delete_fires(_keys bigint[], _due bigint[], _nonces text[]) returns void language plpgsql
 as $cronce$
 begin
@@ -365,8 +335,6 @@ begin
 end
 $cronce$;
 
--- Up to 200 fires whose last line is numbered below \`_below\`, and that were due and ended before \`_before\`. Numbers follow the times
--- more or less: what may go is among the earliest, or can wait.
 create function {schema}._trim(_key bigint, _below bigint, _before bigint) returns void language plpgsql
 as $cronce$
 declare
@@ -397,7 +365,6 @@ begin
 end
 $cronce$;
 
--- Whether the instance of this number holds a run that one of these keys is open with.
 create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language sql stable
 as $cronce$
 select exists (
@@ -406,9 +373,6 @@ select exists (
       or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
 $cronce$;
 
--- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not, and the latest claim
--- of its instance, which is a sign of life: it goes with a later claim or a heartbeat. \`_settled\`: keys whose runs this transaction has
--- ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
 create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language plpgsql
 as $cronce$
 declare
@@ -427,7 +391,6 @@ begin
 end
 $cronce$;
 
--- A line as lists answer it, with the notes of its run.
 create function {schema}._line(h {schema}._history) returns json language sql stable
 as $cronce$
 select json_build_object(
@@ -439,9 +402,6 @@ select json_build_object(
          'notes', (select o.notes::json from {schema}._notes o where o.key = h.key and o.token = h.token))
 $cronce$;
 
--- Lines that the snapshot of an earlier answer did not see: those of transactions that were under way then, and of all later ones.
--- The snapshot of this statement is where the next one goes on. Without one: no lines, only that. A transaction of the future is one
--- of another server, from which the rows were copied.
 create function {schema}._ends_1(_namespace text, _snapshot text, _limit text) returns text {settings}
 as $cronce$
 declare
@@ -508,10 +468,6 @@ begin
 end
 $cronce$;
 
--- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
--- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. It looks \`_ahead\`
--- before \`mineAt\`, since that is how far own schedules are answered ahead of their time. Definitions that are newer than those the caller
--- knows come along: asking for them would take a second statement.
 create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {settings}
 as $cronce$
 declare
@@ -530,8 +486,6 @@ begin
       from json_to_recordset(_jobs::json) as j (job text, buckets varbit, since bigint)
      cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
   ),
-  -- The whole row: most of what is found is answered. The place, its order in the answer, comes first: every column before the one
-  -- that is wanted has to be passed.
   found as materialized (
     select row_number() over (order by c.wake_at, c.name) as place, c.*
       from job j
@@ -554,7 +508,6 @@ begin
          group by f.job
       ) f on f.job = j.job
   ),
-  -- Where the limit cut a job's schedules off, the next ones lie behind the last one found.
   behind as (
     select j.job, j.mine_known, j.others_known, j.has_mine, j.has_others and j.wake_at <= _stale as has_others, w.*
       from reached j
@@ -572,7 +525,6 @@ begin
      where j.is_cut
        and (j.has_mine and not j.mine_known or j.has_others and not j.others_known and j.wake_at <= _stale)
   ),
-  -- Most often one of the first few is another instance's: no more than those are read.
   young as (
     select j.job, coalesce((
              select w.wake_at
@@ -594,7 +546,6 @@ begin
               limit 1
            )) as others_at
       from reached j
-     -- Looking for what cannot be there would read everything that the job has.
      where j.has_others
   ),
   later as materialized (
@@ -648,7 +599,6 @@ begin
 end
 $cronce$;
 
--- The open run of this token, if its instance is known and not over. A parked run has none.
 create function {schema}._live(_namespace text, _name text, _token bigint)
 returns table (key bigint, due_at bigint, nonce text) language sql stable
 as $cronce$
@@ -667,8 +617,6 @@ select k.key, coalesce(o.due_at, k.due_at), coalesce(o.nonce, '')
  where n.namespace = _namespace and n.name = _name and _token > 0 and i.state in ('live', 'draining')
 $cronce$;
 
--- No other transaction changes the schedule from here to the end of this one. The second statement sees what was committed while
--- the lock was waited for.
 create function {schema}._lock_1(_namespace text, _name text, _token text) returns text {settings}
 as $cronce$
 declare
@@ -683,10 +631,7 @@ begin
     'live', exists (select from {schema}._live(_namespace, _name, _token::bigint)),
     'states', {schema}._states(array[_key]));
 end
-$cronce$;
-
--- Schedules as they are answered, from rows \`k\` in the order of \`place\`: one array for each column, since most are read hundreds at a
--- time. A column in which all of them have what most have is left out, and what few have is answered for those alone.`,
+$cronce$;`,
   states: `json_build_object(
   'key', array_agg(k.key), 'name', array_agg(k.name), 'version', array_agg(k.version), 'definition', array_agg(k.definition),
   'nextAt', array_agg(k.next_at), 'tokens', array_agg(k.tokens), 'lastDue', array_agg(k.last_due), 'lastOkAt', array_agg(k.last_ok_at),
@@ -720,15 +665,13 @@ $cronce$;
           where k.format > {format} and n.namespace = $1::text
           limit 1
        ), 'null')::text as answer`,
-  apply: `-- Adds lines to the operator log.
-create function {schema}._add_activity(_namespace text, _lines json) returns void language sql
+  apply: `create function {schema}._add_activity(_namespace text, _lines json) returns void language sql
 as $cronce$
 insert into {schema}._activity (namespace, at, id, schedule, expires_at, line)
 select _namespace, l.at, l.id, l.schedule, l.expires_at, l.line
   from json_to_recordset(_lines) as l (at bigint, id text, schedule text, expires_at bigint, line text)
 $cronce$;
 
--- Locks names that are created and slots that are taken, in the same order in every transaction to prevent deadlocks.
 create function {schema}._lock_names(_namespace text, _changes json) returns void language plpgsql
 as $cronce$
 declare
@@ -758,9 +701,6 @@ begin
 end
 $cronce$;
 
--- Renew the lease of a claimant, or keep a burial out until this transaction has ended. Most claims only share the row, so that
--- parts of one claim do not wait for each other; never both, which would deadlock two of them. \`_always\`: renew it whenever that was done
--- last. Answers its number, 0 if it is not live.
 create function {schema}._renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint)
 returns table (number integer, renewed boolean) language plpgsql
 as $cronce$
@@ -788,9 +728,6 @@ begin
 end
 $cronce$;
 
--- The general way to write changes: one after the other, each judged as a whole before anything of it is written.
--- No lock is waited for but those of _lock_names and of the instance: a clock that another transaction has locked is about to
--- change, which is a conflict. Whatever may be on record has moved the version of its clock, which is locked here.
 create function {schema}._apply_1(_namespace text, _header text, _changes text) returns text {settings}
 as $cronce$
 declare
@@ -861,7 +798,6 @@ begin
       if _change.version = 0 then
         if _name.key is not null then
           if exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
-          -- A removal, or a prune of the name, may have been at work when the name was read. Locked, the name is as they left it.
           select * into _name from {schema}._names n where n.key = _name.key for no key update skip locked;
           if _name.key is null or exists (select from {schema}._clocks k where k.key = _name.key) then exit one; end if;
         end if;
@@ -881,7 +817,6 @@ begin
         exit one;
       end if;
 
-      -- What lies beyond the mark was never created or recorded.
       if _change.creates is not null then
         select 'exists ' || (f.place - 1) into _result
           from rows from (json_to_recordset(_change.creates) as (due_at bigint, nonce text)) with ordinality as f (due_at, nonce, place)
@@ -912,7 +847,6 @@ begin
       _result := 'applied';
 
       if _name.key is null then
-        -- A transaction that sees only the past may not see the name: then it fails here.
         insert into {schema}._names as n (namespace, name) values (_namespace, _change.id)
         on conflict (namespace, name) do update set name = excluded.name
         returning n.* into _name;
@@ -933,7 +867,6 @@ begin
          where l.nonce = '';
       end if;
 
-      -- Claims of runs that begin with this change, before what was open is forgotten.
       _opened := _change.open;
       if _opened is not null then
         select _runners || array_agg(w.runner), _claims || array_agg(w.claim), _keys || array_agg(_name.key),
@@ -1009,7 +942,6 @@ begin
           returning id into _definition;
           delete from {schema}._definitions d where d.id = _old.id;
         end if;
-        -- A plain schedule has its open run in the clock.
         select 0::bigint as due_at, '0' as token, 0::bigint as claim, 0::bigint as started_at, '' as instance into _first;
         if _change.more = '' and _opened is not null then
           select f.due_at, f.token, f.claim, f.started_at, f.instance into _first
@@ -1097,8 +1029,7 @@ begin
     'claims', _opened, 'kept', _kept);
 end
 $cronce$;`,
-  plain: `-- A column of a batch: a number for each schedule, or one for all of them.
-create function {schema}._column(_values text, _count integer) returns bigint[] language plpgsql immutable strict
+  plain: `create function {schema}._column(_values text, _count integer) returns bigint[] language plpgsql immutable strict
 as $cronce$
 begin
   if position(',' in _values) > 0 then return _values::bigint[]; end if;
@@ -1106,10 +1037,6 @@ begin
 end
 $cronce$;
 
--- What most fires need, on typed columns: many schedules at once, each with its key, the version it was decided on, and what changes.
--- A schedule that does not qualify is left out, and its change is judged by the general statement. Keys come in order, so that two
--- transactions do not wait for each other in a circle; none waits long. The lists become arrays that are named after their columns,
--- and n is the place of a schedule in them: to unnest a dozen arrays would copy each of them into rows first.
 
 create function {schema}._claim_1(
   _namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text,
@@ -1232,15 +1159,12 @@ begin
     'keys', case when cardinality(_settled) < _count then _settled end, 'none', _settled is null, 'kept', _kept);
 end
 $cronce$;`,
-  instances: `-- An observer compares \`renewals\`. A claim that only shared the row of its instance counts as well: its row tells. The latest row
--- outlasts its runs until the next renewal, so that no value comes back.
-create function {schema}._renewals(_renewals bigint, _runner integer) returns bigint language sql stable
+  instances: `create function {schema}._renewals(_renewals bigint, _runner integer) returns bigint language sql stable
 as $cronce$
 select _renewals * 1048576
      + coalesce((select c.id from {schema}._claims c where c.runner = _runner order by c.id desc limit 1), 0) % 1048576
 $cronce$;
 
--- Whether the lease has run out. One that ends later than a lease from now is of a clock that was set back.
 create function {schema}._is_expired(_renewed_at bigint, _lease bigint, _now bigint) returns boolean language sql immutable
 as $cronce$
 select _now >= _renewed_at + _lease or _renewed_at > _now + _lease
@@ -1254,7 +1178,6 @@ select json_build_object(
          'record', i.record::json)
 $cronce$;
 
--- Numbers of instances that have claims on record, from number to number through the index: the claims may be thousands.
 create function {schema}._claimants() returns setof integer language sql stable
 as $cronce$
 with recursive holder as (
@@ -1272,7 +1195,6 @@ as $cronce$
 select exists (select from {schema}._claims c where c.runner = _runner and {schema}._names_runner(_runner, c.keys) offset 0)
 $cronce$;
 
--- Instances that are over and still hold open runs.
 create function {schema}._orphans(_namespace text) returns setof {schema}._instances language sql stable
 as $cronce$
 select i.*
@@ -1309,7 +1231,6 @@ begin
       id text, state text, app text, record text, joins boolean, session boolean, lease_ms bigint, number bigint, after bigint,
       channel text, payload text
     );
-  -- The row of an instance that leaves is locked before the clock is read: no claim of it is newer than its end.
   if _b.state = 'left' then
     perform from {schema}._instances i where i.namespace = _namespace and i.id = _b.id for no key update;
   end if;
@@ -1351,8 +1272,6 @@ begin
 end
 $cronce$;
 
--- The row is locked first: a claim that shares it has ended then, and the second statement sees what it wrote. An instance that
--- lost its session says so with its next beat: then the hint was about the session, not about the process.
 create function {schema}._bury_1(_namespace text, _instance text, _renewals text, _hint text) returns text {settings}
 as $cronce$
 declare
@@ -1382,8 +1301,7 @@ logged as (
     from drained, json_to_recordset($6::text::json) as l (at bigint, id text, schedule text, expires_at bigint, line text)
 )
 select exists (select from drained)::text as answer`,
-  listInstances: `-- Those that are over may be a hundred thousand: they are read from the newest on, and none is sorted.
-select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'instances', (
+  listInstances: `select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'instances', (
          select coalesce(json_agg({schema}._instance(i, m.now) order by i.id), '[]')
            from (
              select i.* from {schema}._instances i where i.namespace = $1::text and i.ended_at is null
@@ -1427,8 +1345,6 @@ select exists (
          select from {schema}._names n where n.namespace = _namespace and n.gone_at > {none} and n.gone_at <= _now - 86400000)
 $cronce$;
 
--- Ended fires whose time is up, what other transactions are about to delete aside; instances that are gone for a day and hold no
--- run; and names of removed schedules that nothing refers to any more.
 create function {schema}._prune_1(_namespace text, _limit text) returns text {settings}
 as $cronce$
 declare
@@ -1451,7 +1367,6 @@ begin
          for update skip locked
     ) e;
   if _keys is not null then
-    -- Tells a reader of ended fires that has not read the latest of them that its list is incomplete.
     update {schema}._namespaces s
        set erased_in = e.ended_in
       from (
@@ -1478,9 +1393,6 @@ begin
     delete from {schema}._instances i where i.number = any (_gone);
     update {schema}._runners r set gone_at = _now where r.number = any (_gone);
   end if;
-  -- Lines name their instance by its number. A run starts when its fire is due, or later, and its instance is forgotten a day after its
-  -- last run at the earliest. So no line names an instance that was forgotten before the oldest fire on record was due; a second day
-  -- allows for a clock that was set.
   delete from {schema}._runners r
    where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
            select min(h.due_at)
@@ -1489,7 +1401,6 @@ begin
             where j.namespace = _namespace
          ), _now) - 86400000;
 
-  -- A name with records is looked at again after a day.
   select array_agg(n.key) into _names
     from (
       select n.key
@@ -1527,7 +1438,6 @@ begin
 
   delete from {schema}._counts c using {schema}._namespaces s
    where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
-  -- Of hours long past, one row is enough.
   with gone as (
     delete from {schema}._counts c using {schema}._namespaces s
      where s.namespace = _namespace and c.space = s.number and c.hour < _now - 86400000 and c.backend <> 0
@@ -1540,7 +1450,6 @@ begin
 end
 $cronce$;
 
--- Deletes all records of a schedule that does not exist, up to _limit fires at a time. Returns how many there were.
 create function {schema}._erase_1(_namespace text, _name text, _limit text) returns text {settings}
 as $cronce$
 declare
@@ -1605,7 +1514,6 @@ begun as (
   select live.key, $3::text::bigint, $4::text, $5::text, 'begun', $6::text::bigint, 'null', live.now, null from live
   on conflict (key, due_at, nonce, step) do update
      set state = 'begun', token = excluded.token, result = 'null', begun_at = excluded.begun_at, ended_at = null
-   -- A run that was overtaken after \`live\` was read takes no step from its successor.
    where (p.state = 'failed' and p.token <= excluded.token) or (p.state = 'begun' and p.token < excluded.token and $7::text::boolean)
   returning true
 )
@@ -1620,8 +1528,7 @@ select case when not exists (select from live) then json_build_object('kind', 's
                where p.key = live.key and p.due_at = $3::text::bigint and p.nonce = $4::text and p.step = $5::text
             ), 'null')
        end::text as answer`,
-  endStep: `-- Of any run, if $8 is 'resolve': then an operator says how it ended.
-with step as materialized (
+  endStep: `with step as materialized (
   select p.key, p.due_at, p.nonce, p.step, p.state, p.token, p.result, m.now
     from {schema}._moment() m
    cross join {schema}._names n
