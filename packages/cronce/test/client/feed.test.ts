@@ -18,9 +18,14 @@ async function collect(feed: AsyncIterable<FeedEntry>, count: number, stop: Abor
 
 test('a feed tells what runs begin and end anywhere, and what was never run, each once', async (context) => {
   const store = memory()
-  let finish = (): void => {}
+  const started = Promise.withResolvers<void>()
+  const finished = Promise.withResolvers<void>()
+  const slow = (): Promise<void> => {
+    started.resolve()
+    return finished.promise
+  }
   const worker = cronce({ store, signals: false, logger: false })
-    .job('slow', {}, () => new Promise<void>((resolve) => (finish = resolve)))
+    .job('slow', {}, slow)
     .job('quick', {}, () => {})
   await worker.start()
   context.after(() => worker.stop())
@@ -28,7 +33,10 @@ test('a feed tells what runs begin and end anywhere, and what was never run, eac
   context.after(() => observer.stop())
 
   await worker.schedules.trigger('slow')
-  await until('it runs', async () => (await worker.runs.list({ outcome: 'open' })).items.length === 1)
+  await started.promise
+  // A start of the millisecond in which the feed begins would be reported as well.
+  const startedAt = Date.now()
+  await until('a later millisecond', async () => Date.now() > startedAt)
 
   const stop = new AbortController()
   const giveUp = setTimeout(() => stop.abort(), 120_000)
@@ -39,7 +47,7 @@ test('a feed tells what runs begin and end anywhere, and what was never run, eac
   await worker.schedules.trigger('slow')
   await worker.schedules.trigger('quick')
   await until('it has ended', async () => (await worker.runs.list({ outcome: 'succeeded' })).items.length === 1)
-  finish()
+  finished.resolve()
 
   assert.deepEqual((await told).sort(), [
     'fire.ended slow overlap',
