@@ -1,11 +1,5 @@
 import { ending } from '../../model/outcome.ts'
-import {
-  type Instant,
-  MAX_RETIREMENTS,
-  type OpenFire,
-  type Retirement,
-  type ScheduleState,
-} from '../../model/schedule.ts'
+import type { Instant, OpenFire, Retirement, ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
@@ -13,7 +7,7 @@ import { endFire } from '../fires.ts'
 import { type Known, missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
-import { namesBefore } from './continue-job.ts'
+import { addStretch, namesBefore } from './continue-job.ts'
 
 // `was` came one release late: the app has both names as jobs of their own. See docs/decisions/006-deployments.md, "Renames".
 
@@ -44,8 +38,7 @@ export function passOver(
   const plannedTo = Math.max(mark, to)
   const nextAt = nextUnskipped(draft.state, seriesOf(state.id, state.definition), plannedTo)
   const stretch: Retirement = { from: Math.min(mark, to), to, cause: 'renamed', ...by, renamedTo: old.id }
-  const retirements = [...(state.retirements ?? []), stretch].slice(-MAX_RETIREMENTS)
-  set(draft, { plannedTo, nextAt, retirements })
+  set(draft, { plannedTo, nextAt, retirements: addStretch(state, stretch) })
   return finish(draft)
 }
 

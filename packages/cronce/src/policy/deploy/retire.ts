@@ -1,5 +1,5 @@
 import { ending } from '../../model/outcome.ts'
-import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
+import type { Retirement, ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from '../draft.ts'
@@ -10,7 +10,7 @@ import { canRead, markOf } from '../plan/series.ts'
 import { planUpToNow, settleUpToNow } from '../plan/up-to-now.ts'
 import { frozenUntil } from '../plan/wake.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
-import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
+import { addStretch, isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
 import { type Beside, hasPassed, leaveTo } from './late-rename.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
@@ -40,10 +40,7 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   if (beside !== undefined) leaveTo(draft, beside)
   const stretch: Retirement = { from, to: null, cause, deployment, number }
   const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
-  set(draft, {
-    retiredAt: context.now,
-    retirements: [...(state.retirements ?? []), retirement].slice(-MAX_RETIREMENTS),
-  })
+  set(draft, { retiredAt: context.now, retirements: addStretch(state, retirement) })
   draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
 }
