@@ -313,8 +313,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retire.ts',
-        '    retiredAt: context.now,\n',
-        '    retiredAt: draft.open.length > 0 ? null : context.now,\n',
+        'set(draft, { retiredAt: context.now, ',
+        'set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
       ),
     ],
     caughtBy: engine(
