@@ -1,6 +1,6 @@
 import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Spec } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type LedgerRun, longestMs, type Spec } from '../history.ts'
 import { fireText, iso, type Report } from '../report.ts'
 import { firstReadyAt } from './waiting.ts'
 
@@ -135,7 +135,7 @@ function judgeReplaced(
       run.endedAt === null ? final.at : clock.timesOf(run.endedAt).from,
       story.finishes.get(start.token)?.at ?? Number.POSITIVE_INFINITY,
     )
-    const longest = graceMs * 1.25 + bounds.lateMs
+    const longest = graceMs * 1.25 + longestMs(bounds)
     if (fleet.wasHit(start.node, from, Math.max(from, ended))) continue
     countTimed(judged, 'C7')
     if (ended - from <= longest) continue
