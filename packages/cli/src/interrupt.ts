@@ -7,17 +7,20 @@ const SAME_MS = 500
 /** The signal of `Io`: handlers are installed when it is first read. */
 export function interruptSignal(): () => AbortSignal {
   let controller: AbortController | null = null
-  let abortedAt = 0
+  let isCopyPast = false
   return () => {
     if (controller === null) {
       const made = new AbortController()
       controller = made
       for (const [name, code] of Object.entries(SIGNALS)) {
         process.on(name, () => {
-          if (!made.signal.aborted) {
-            abortedAt = performance.now()
-            made.abort(new Interrupted(name, code))
-          } else if (performance.now() - abortedAt >= SAME_MS) process.exit(code)
+          if (made.signal.aborted) {
+            if (isCopyPast) process.exit(code)
+            return
+          }
+          // After a blocked event loop, the timer comes first, then signals that have arrived meanwhile, then the immediate.
+          setTimeout(() => setImmediate(() => (isCopyPast = true)), SAME_MS).unref()
+          made.abort(new Interrupted(name, code))
         })
       }
     }

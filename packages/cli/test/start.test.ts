@@ -98,8 +98,9 @@ describe('cronce start', { concurrency: 3 }, () => {
     service.child.kill('SIGINT')
     await sleep(1_000)
     assert.equal(service.child.exitCode, null)
-    service.child.kill('SIGINT')
-    assert.equal(await service.ended, 130)
+    // A process that got no CPU time since the first signal takes the next one for its copy.
+    const again = setInterval(() => service.child.kill('SIGINT'), 1_000)
+    assert.equal(await service.ended.finally(() => clearInterval(again)), 130)
     assert.doesNotMatch(service.stderr(), /Stopped/)
     assert.equal(readFileSync(join(folder, 'said'), 'utf8'), 'begun\n')
 

@@ -133,6 +133,26 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
     caughtBy: tests('packages/cronce/test/app/heartbeat.test.ts', 'a second namespace with the same app is found'),
   },
   {
+    name: 'heartbeat-store-per-engine',
+    rule: 'duplicates',
+    breaks: 'Each call of runDue opens the namespace of the heartbeats again, and only the last opening is closed.',
+    edits: [edit('app/heartbeat.ts', 'core.heartbeats ??= lazyStore', 'core.heartbeats = lazyStore')],
+    caughtBy: tests(
+      'packages/cronce/test/app/heartbeat.test.ts',
+      'what the heartbeats of all fleets share is opened once until the app stops, and closed with it',
+    ),
+  },
+  {
+    name: 'heartbeat-connects-again',
+    rule: 'duplicates',
+    breaks: 'An instance on PostgreSQL has more than three connections if it writes heartbeats.',
+    edits: [edit('app/heartbeat.ts', 'store.inNamespace?.(SHARED) ?? core.open(SHARED)', 'core.open(SHARED)')],
+    caughtBy: tests(
+      'packages/cronce/test/app/heartbeat-connections.test.ts',
+      'an app that only calls runDue writes its heartbeats on its own connections, and leaves none',
+    ),
+  },
+  {
     name: 'check-in-fails-the-run',
     rule: 'check-ins',
     breaks: 'A run fails because its check-in does.',

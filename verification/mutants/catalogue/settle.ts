@@ -27,6 +27,17 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'gathered-run-in-the-way',
+    rule: 'rule 12',
+    breaks: 'With settleDelay, overlap skips, queues or replaces because of a run that is over.',
+    edits: [edit('engine/run/settle-run.ts', ' || isDueSoon(core, run)', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/settle-delay.test.ts',
+      names: ['overlap skip finds no run in its way that is over and only gathered'],
+    },
+  },
+  {
     name: 'token-compared-the-wrong-way',
     rule: 'rule 10',
     breaks: 'A run with an older token than the current one may settle.',

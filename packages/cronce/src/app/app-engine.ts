@@ -19,7 +19,7 @@ import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
 export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<Tx>> {
   const store = await core.lazy.open()
   const { heartbeat } = core.resolved
-  if (heartbeat !== null) (await import('./heartbeat.ts')).addHeartbeat(core, appNameOf(core), heartbeat)
+  if (heartbeat !== null) (await import('./heartbeat.ts')).addHeartbeat(core, store, appNameOf(core), heartbeat)
   for (const { name, definition } of core.jobs.values()) {
     if (definition.policy.guarantee === 'exactly-once' && !store.info.transactions)
       throw cannotTransact(`Job ${JSON.stringify(name)} is exactly-once, which ${store.info.name} can't do.`)

@@ -27,7 +27,7 @@ interface Shared<Tx> {
 }
 
 /** Declares the heartbeat of an app: a fire of the fleet per period, which one of its instances runs. */
-export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url }: Heartbeat): void {
+export function addHeartbeat<Tx>(core: AppCore<Tx>, store: Store<Tx>, app: string, { everyMs, url }: Heartbeat): void {
   const name = HEARTBEAT_PREFIX + app
   const { definition } = readDefinition(
     'heartbeat',
@@ -35,7 +35,7 @@ export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url 
     {},
     'Job',
   )
-  const shared = sharedStore(core)
+  const shared = sharedStore(core, store)
   const job: DeclaredJob<Tx> = {
     name,
     definition: { ...definition, job: name },
@@ -53,11 +53,14 @@ export function addHeartbeat<Tx>(core: AppCore<Tx>, app: string, { everyMs, url 
   core.jobs.set(name, job)
 }
 
-/** Opened with the first heartbeat of this process, and kept: most processes of a fleet never write one. */
-function sharedStore<Tx>(core: AppCore<Tx>): Shared<Tx> {
+/**
+ * Opened with the first heartbeat of this process, because most processes of a fleet never write one, and kept until the app stops: each
+ * call of `runDue` has an engine of its own.
+ */
+function sharedStore<Tx>(core: AppCore<Tx>, store: Store<Tx>): Shared<Tx> {
   const words = { message: 'This app was stopped.', hint: 'Start it again.' }
-  const lazy = lazyStore<Tx>(() => core.open(SHARED), words)
-  core.heartbeats = lazy
+  core.heartbeats ??= lazyStore<Tx>(async () => store.inNamespace?.(SHARED) ?? core.open(SHARED), words)
+  const lazy = core.heartbeats
   return { store: lazy.store, detector: new Detector({ ...core, lazy }, () => null) }
 }
 

@@ -234,6 +234,7 @@ export class AppLifecycle<Tx> {
   /** A store that can't be reached must not keep the process from ending. */
   async #closeWithin(ms: number): Promise<void> {
     const { lazy, heartbeats, logger, around } = this.#core
+    this.#core.heartbeats = null
     const waited = new AbortController()
     const closing = Promise.all([heartbeats?.close(), lazy.close()]).catch((error: unknown) =>
       logger.warn(`The store could not be closed: ${textOf(error)}`),

@@ -10,13 +10,16 @@ const SAME_MS = 500
  * how to undo this.
  */
 export function stopOnSignals(stop: (signal: StopSignal) => Promise<void>): () => void {
-  let stoppedAt: number | null = null
+  let isStopping = false
+  let isCopyPast = false
   const onSignal = (signal: StopSignal): void => {
-    if (stoppedAt !== null) {
-      if (performance.now() - stoppedAt >= SAME_MS) endAs(signal)
+    if (isStopping) {
+      if (isCopyPast) endAs(signal)
       return
     }
-    stoppedAt = performance.now()
+    isStopping = true
+    // After a blocked event loop, the timer comes first, then signals that have arrived meanwhile, then the immediate.
+    setTimeout(() => setImmediate(() => (isCopyPast = true)), SAME_MS).unref()
     // `stop` never rejects.
     void stop(signal).then(() => endAs(signal))
   }

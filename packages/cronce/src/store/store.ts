@@ -117,6 +117,9 @@ export interface Store<Tx = unknown> {
    */
   probe(instances: readonly string[]): Promise<readonly string[]>
 
+  /** Another namespace, on the connections of this store; closing it leaves them open. Absent: it has to be opened by itself. */
+  inNamespace?(namespace: string): Store<Tx>
+
   close(): Promise<void>
 }
 

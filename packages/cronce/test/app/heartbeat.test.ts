@@ -4,6 +4,7 @@ import { cronce } from '../../src/app/cronce.ts'
 import type { CronceOptions } from '../../src/app/options.ts'
 import type { EventOf } from '../../src/model/event.ts'
 import { memory } from '../../src/store/memory/memory.ts'
+import type { StoreSource } from '../../src/store/store.ts'
 import { startReceiver, until } from './receiver.ts'
 
 function fleetOn(context: TestContext, options: Omit<CronceOptions, 'app' | 'signals' | 'logger'>) {
@@ -41,6 +42,34 @@ test('after the end of the fleet there is silence', async (context) => {
   const { length } = received
   await new Promise((resolve) => setTimeout(resolve, 2_500))
   assert.equal(received.length, length)
+})
+
+test('what the heartbeats of all fleets share is opened once until the app stops, and closed with it', async (context) => {
+  const inner = memory()
+  const opened: string[] = []
+  let open = 0
+  const store: StoreSource<never> = {
+    ...inner,
+    async open(options) {
+      const one = await inner.open(options)
+      opened.push(options.namespace)
+      open++
+      return { ...one, close: () => one.close().then(() => void open--) }
+    },
+  }
+  const { app } = fleetOn(context, { store, heartbeat: '1s' })
+  let beats = 0
+  app.on('run.ended', ({ outcome }) => outcome === 'succeeded' && beats++)
+  for (const wanted of [3, 6]) {
+    for (let calls = 0; calls < 6_000 && beats < wanted; calls++) {
+      await app.runDue()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    await app.stop()
+    assert.ok(beats >= wanted, `${beats}`)
+    assert.equal(open, 0)
+  }
+  assert.deepEqual(opened, ['default', 'cronce:heartbeats', 'default', 'cronce:heartbeats'])
 })
 
 test('a second namespace with the same app is found', async (context) => {

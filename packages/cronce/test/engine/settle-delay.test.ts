@@ -75,3 +75,16 @@ test('stop writes what was gathered', async () => {
   )
   fleet.end()
 })
+
+for (const overlap of ['skip', 'replace', 'queue'] as const) {
+  test(`overlap ${overlap} finds no run in its way that is over and only gathered`, async () => {
+    const fleet = await createFleet({ latency: () => ({ requestMs: 2, answerMs: 2 }) })
+    const tick: Declare = (app, { clock }) => app.job('tick', { every: '1s', overlap }, () => clock.sleep(100))
+    await fleet.add(tick, { settleDelay: 1_000 })
+    await fleet.advance(MINUTE)
+    const ends = fleet.events('fire.ended').map(({ outcome }) => outcome)
+    assert.deepEqual(new Set(ends), new Set(['succeeded']))
+    assert.ok(ends.length >= 58, `${ends.length}`)
+    fleet.end()
+  })
+}

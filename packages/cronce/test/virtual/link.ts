@@ -2,7 +2,7 @@ import type { Store, Transaction, WatchHint } from '../../src/store/store.ts'
 import { never, type Process } from './process.ts'
 import type { World } from './world.ts'
 
-export type Method = Exclude<keyof Store, 'info' | 'watch'>
+export type Method = Exclude<keyof Store, 'info' | 'watch' | 'inNamespace'>
 
 /** A call on its way to the store. A claim is an `apply` with a claimant; the rest are called as the store's methods are. */
 export interface StoreCall {

@@ -25,7 +25,7 @@ export function settleRun<Tx>(
   if (ended.kind === 'gave-up') core.parts.emit({ type: 'run.overran', ...aboutRun(run) })
   const settlement = settlementOf(core as Core, run, ended)
   const wake = settlement.handBack !== null || wakesWaiters(run.exclusive, core.parts.store.info)
-  const isUrgent = wake || run.exclusive !== null
+  const isUrgent = wake || run.exclusive !== null || isDueSoon(core, run)
   const conclude = (settled: Settled): void => {
     run.isOnRecord = settled === 'settled'
     // A transaction that was given up may have been committed after all: then the run was not overtaken.
@@ -34,6 +34,13 @@ export function settleRun<Tx>(
     onSettled(settled)
   }
   settler.add(run.started.record.schedule, settlement, wake, conclude, isUrgent)
+}
+
+/** Whether the next fire could be claimed while this end is gathered: `overlap` would find a run in the way that is over. */
+function isDueSoon<Tx>({ settings, known, time }: Core<Tx>, { started }: ExecutedRun): boolean {
+  const { settleDelayMs, claimAheadMs } = settings
+  const nextAt = settleDelayMs === 0 ? null : (known.find(started.record.schedule)?.state.nextAt ?? null)
+  return nextAt !== null && time.until(nextAt) <= settleDelayMs + claimAheadMs
 }
 
 /** The fire has succeeded with the run's transaction, so this error is in no record. */

@@ -44,7 +44,8 @@ export function openStore<Tx>(
   /** Tests compare the results of both ways of writing. */
   usesPlain = true,
 ): Store<Tx> {
-  return new PostgresStore({ database, schemaName, epoch, namespace, warn, usesPlain })
+  const onClose = (): Promise<void> => database.close()
+  return new PostgresStore({ database, schemaName, epoch, namespace, warn, usesPlain, onClose })
 }
 
 interface PostgresOpening<Tx> extends Pick<OpenOptions, 'namespace' | 'warn'> {
@@ -53,6 +54,7 @@ interface PostgresOpening<Tx> extends Pick<OpenOptions, 'namespace' | 'warn'> {
   readonly epoch: number
   /** Write plain changes with the statements on typed columns. */
   readonly usesPlain: boolean
+  readonly onClose: () => Promise<void>
 }
 
 /**
@@ -61,6 +63,7 @@ interface PostgresOpening<Tx> extends Pick<OpenOptions, 'namespace' | 'warn'> {
  */
 class PostgresStore<Tx> implements Store<Tx> {
   readonly info: StoreInfo
+  readonly #opening: PostgresOpening<Tx>
   readonly #database: Database<Tx>
   /** Quoted for SQL. */
   readonly #schema: string
@@ -74,7 +77,9 @@ class PostgresStore<Tx> implements Store<Tx> {
   readonly #changes: ChangeWriter<Tx>
   #closing: Promise<void> | null = null
 
-  constructor({ database, schemaName, epoch, namespace, warn, usesPlain }: PostgresOpening<Tx>) {
+  constructor(opening: PostgresOpening<Tx>) {
+    const { database, schemaName, epoch, namespace, warn, usesPlain } = opening
+    this.#opening = opening
     const schema = quoteSchema(schemaName)
     const statements = storeStatements(schema)
     const definitions = this.#definitions
@@ -266,6 +271,11 @@ class PostgresStore<Tx> implements Store<Tx> {
     return this.#liveness.probe(asked, (instance) => this.#wakeUp.isBusy(instance))
   }
 
+  readonly inNamespace = (namespace: string): Store<Tx> => {
+    const { epoch } = this.#asker
+    return new PostgresStore({ ...this.#opening, epoch, namespace, onClose: async () => {} })
+  }
+
   readonly close: Store['close'] = () => {
     this.#closing ??= this.#close()
     this.#asker.close()
@@ -275,7 +285,7 @@ class PostgresStore<Tx> implements Store<Tx> {
   async #close(): Promise<void> {
     this.#wakeUp.close()
     this.#liveness.close()
-    await this.#database.close()
+    await this.#opening.onClose()
   }
 
   #askPage<Answer extends StatesAnswer>({
