@@ -25,6 +25,11 @@ const lateRenames = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-late-rename.test.ts',
   names,
 })
+const continued = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/policy/continue-job.test.ts',
+  names,
+})
 const record = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/policy/deployment.test.ts',
@@ -308,8 +313,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retire.ts',
-        '    retiredAt: context.now,\n',
-        '    retiredAt: draft.open.length > 0 ? null : context.now,\n',
+        'set(draft, { retiredAt: context.now, ',
+        'set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
       ),
     ],
     caughtBy: engine(
@@ -887,13 +892,53 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P1',
     breaks: 'What waits under the old name when was comes one release late runs, although the new name has run it.',
     edits: [
-      edit(
-        'policy/deploy/late-rename.ts',
-        "for (const fire of draft.open.filter(isRepeated)) endFire(draft, fire, ending('retired'))",
-        '',
-      ),
+      edit('policy/deploy/late-rename.ts', 'endOpen(draft, (fire) => isWaiting(fire) && mayBeThere(fire.dueAt))', ''),
     ],
     caughtBy: lateRenames('a fire that waits under the old name, and that the new name has run, does not run again'),
+  },
+  {
+    name: 'late-rename-runs-what-a-pause-keeps',
+    rule: 'P1',
+    breaks: 'What waits in a pause under the old name when was comes late runs, although the new name has run it.',
+    edits: [
+      edit(
+        'policy/deploy/retire.ts',
+        'if (by.beside !== undefined)',
+        'if (by.beside !== undefined && state.pause === null)',
+      ),
+    ],
+    caughtBy: lateRenames(
+      'a fire that waits in a pause under the old name, and that the new name has run, does not run again',
+    ),
+  },
+  {
+    name: 'late-rename-runs-what-waits-anew',
+    rule: 'P1',
+    breaks: 'What waits under the new name when was comes late runs, although the old name has run it.',
+    edits: [
+      edit('policy/deploy/late-rename.ts', '  endOpen(draft, isLeftTo(old))\n', ''),
+      edit('policy/deploy/late-rename.ts', ' && !state.open.some(isLeftTo(old))', ''),
+    ],
+    caughtBy: lateRenames(
+      'a fire that waits under the new name, and that the old name has run, does not run again when was comes late',
+    ),
+  },
+  {
+    name: 'late-rename-runs-what-is-claimed',
+    rule: 'P1',
+    breaks:
+      'What waits under both names when was comes late runs under both, if the old one claims it before it is retired.',
+    edits: [edit('policy/deploy/late-rename.ts', ' && !state.open.some(isLeftTo(old))', '')],
+    caughtBy: continued(
+      'an old name is not retired beside the active one while a fire waits there that the old one has claimed since',
+    ),
+  },
+  {
+    name: 'late-rename-ends-what-waits-twice',
+    rule: 'P5',
+    breaks: 'What waits under both names when was comes late ends under both.',
+    edits: [edit('policy/deploy/late-rename.ts', ' && !waiting.has(fire.dueAt)', '')],
+    caughtBy: lateRenames('a fire that waits under both names when was comes late runs under the new one'),
   },
   {
     name: 'late-rename-runs-again-after-a-rollback',
@@ -933,6 +978,15 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [edit('engine/deploy/other-names.ts', ' && !isOvertaken(last, next, named)', '')],
     caughtBy: taken(
       'a job that was to get a name which another app has by now goes on when a release declares the old name',
+    ),
+  },
+  {
+    name: 'forgotten-name-runs-beside',
+    rule: 'P8',
+    breaks: 'A schedule that was retired ten times forgets the name that it continues, which then runs beside it.',
+    edits: [edit('policy/deploy/continue-job.ts', ' || isLastOfName(one, index)', '')],
+    caughtBy: taken(
+      'an old name stays retired while another app has the job under the new one, however often that was retired',
     ),
   },
   {

@@ -33,7 +33,10 @@ export interface ScheduleView {
   readonly createdAt: number
   readonly updatedAt: number
   readonly retiredAt: number | null
-  /** The last ten stretches in which it was retired, the latest last; the current one has `to: null`. Its instants in them did not fire. */
+  /**
+   * The last ten stretches in which it was retired, and the last one of each other name that its job has had; the latest last. The current one
+   * has `to: null`. Its instants in them did not fire.
+   */
   readonly retirements: readonly Retirement[]
   readonly pause: PauseView | null
   /**

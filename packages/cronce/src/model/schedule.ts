@@ -51,8 +51,8 @@ export interface ScheduleState {
   /** Its job left the code of the app that declared it: nothing is planned. Waiting fires are frozen, unless it was renamed. */
   readonly retiredAt: Instant | null
   /**
-   * The stretches in which it was retired, or its job had another name; the latest last, at most `MAX_RETIREMENTS`. The current one has
-   * no end.
+   * The stretches in which it was retired, or its job had another name; the latest last: `MAX_RETIREMENTS` of them, and earlier ones that
+   * alone know a name of the job. The current one has no end.
    */
   readonly retirements?: readonly Retirement[]
   /** The high-water mark: every instant before it is on record, none from it on. `null`: there will be no more. */

@@ -97,21 +97,69 @@ test('a rollback after a late rename goes on where the new name stopped', async 
   fleet.end()
 })
 
-test('a fire that waits under the old name, and that the new name has run, does not run again', async () => {
+test('a fire that waits in a pause under the old name, and that the new name has run, does not run again', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(job('bill'), { deployment: undefined })
+  await fleet.advance('90s')
+  const forgot = await replace(fleet, first, job('invoice'), undefined)
+  await fleet.advance('35s')
+  // Minute 2 is planned by the pause, since no process has the job.
+  await fleet.operator.schedules.pause('bill')
+  await replace(fleet, forgot, job('invoice', { was: 'bill' }), undefined)
+  await fleet.advance('2m')
+  await fleet.operator.schedules.resume('bill')
+  await fleet.advance('2m')
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1])
+  assert.deepEqual(ran(fleet, 'invoice'), [2, 3, 4, 5, 6])
+  const { state, reason } = await fleet.operator.fires.get({ schedule: 'bill', dueAt: NEW_YEAR + 2 * MINUTE })
+  assert.deepEqual([state, reason], ['cancelled', 'retired'])
+  end(fleet)
+})
+
+/** Minute 2 comes due under both names, and waits under those in `waiting` when `was` comes late. */
+async function handBack(...waiting: ('bill' | 'invoice')[]): Promise<Fleet> {
   const fleet = await createFleet()
   const first = await fleet.add(job('bill'), { deployment: undefined })
   await fleet.advance('90s')
   const forgot = await fleet.add(job('invoice'), { deployment: undefined })
-  // The last fire of the old name is handed back, since its process stops before the handler is called.
-  first.at('run:starting', () => first.clock.sleep(500))
+  const members = { bill: first, invoice: forgot }
+  // Handed back, since its process stops before the handler is called.
+  for (const member of waiting.map((name) => members[name])) {
+    member.at('run:starting', () => member.clock.sleep(500))
+  }
   await fleet.advance('30100ms')
-  await fleet.world.until(first.app.stop())
-  await replace(fleet, forgot, job('invoice', { was: 'bill' }), undefined)
+  await fleet.world.until(Promise.all([first.app.stop(), forgot.app.stop()]))
+  const handled = fleet.handled.filter(({ dueAt }) => minuteOf(dueAt) === 2)
+  assert.equal(handled.length, 2 - waiting.length)
+  await fleet.add(job('invoice', { was: 'bill' }), { deployment: undefined })
   await fleet.advance('3m')
+  return fleet
+}
+
+test('a fire that waits under the old name, and that the new name has run, does not run again', async () => {
+  const fleet = await handBack('bill')
   assert.deepEqual(ran(fleet, 'bill'), [0, 1])
   assert.deepEqual(ran(fleet, 'invoice'), [2, 3, 4, 5])
   const { state, reason } = await fleet.operator.fires.get({ schedule: 'bill', dueAt: NEW_YEAR + 2 * MINUTE })
   assert.deepEqual([state, reason], ['cancelled', 'retired'])
+})
+
+test('a fire that waits under the new name, and that the old name has run, does not run again when was comes late', async () => {
+  const fleet = await handBack('invoice')
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2])
+  assert.deepEqual(ran(fleet, 'invoice'), [3, 4, 5])
+  const { state, reason } = await fleet.operator.fires.get({ schedule: 'invoice', dueAt: NEW_YEAR + 2 * MINUTE })
+  assert.deepEqual([state, reason], ['cancelled', 'retired'])
+  end(fleet)
+})
+
+test('a fire that waits under both names when was comes late runs under the new one', async () => {
+  const fleet = await handBack('bill', 'invoice')
+  assert.deepEqual(ran(fleet, 'bill'), [0, 1])
+  assert.deepEqual(ran(fleet, 'invoice'), [2, 3, 4, 5])
+  const { state, reason } = await fleet.operator.fires.get({ schedule: 'bill', dueAt: NEW_YEAR + 2 * MINUTE })
+  assert.deepEqual([state, reason], ['cancelled', 'retired'])
+  end(fleet)
 })
 
 /** In minutes: when a release starts. It stops a quarter of a minute before the next one. */

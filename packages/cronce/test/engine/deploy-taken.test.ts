@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MAX_RETIREMENTS } from '../../src/model/schedule.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
 const MINUTE = 60_000
@@ -636,4 +637,41 @@ test('a job that was to get a name which another app has by now goes on when a r
     assert.equal((await fleet.operator.schedules.get('bill')).state, 'active')
     assert.deepEqual(ran(fleet, 'bill'), [0, 1, 2, ...minutes(latest, 10)])
   }
+})
+
+test('an old name stays retired while another app has the job under the new one, however often that was retired', async () => {
+  const fleet = await createFleet()
+  let releases = 0
+  let last = await fleet.add(jobs('bill', 'ping'), { app: 'shop', deployment: 's0' })
+  const release = async (declare: Declare): Promise<void> => {
+    await fleet.advance('150s')
+    await fleet.world.until(last.app.stop())
+    last = await fleet.add(declare, { app: 'shop', deployment: `s${++releases}` })
+  }
+  const withRename: Declare = (app, member) => {
+    jobs('ping')(app, member)
+    renamed(app, member)
+  }
+  await release(withRename)
+  for (let cycles = 0; cycles <= MAX_RETIREMENTS; cycles++) {
+    await release(jobs('ping'))
+    await release(withRename)
+  }
+  await fleet.advance('150s')
+  await fleet.world.until(last.app.stop())
+  await fleet.advance('70m')
+  const crm = await fleet.add(jobs('invoice'), { app: 'crm', deployment: 'c1' })
+  await fleet.advance('5m')
+  assert.deepEqual(await ownersOf(fleet, 'bill', 'invoice'), ['shop', 'crm'])
+  const { retirements } = await fleet.operator.schedules.get('invoice')
+  assert.ok(retirements.length >= MAX_RETIREMENTS)
+  const before = ran(fleet, 'bill')
+  const back = await fleet.add(withRename, { app: 'shop', deployment: `s${releases}` })
+  await fleet.advance('5m')
+  assert.deepEqual(ran(fleet, 'bill'), before)
+  assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
+  assert.deepEqual(refusalsBy(fleet, back), ['SCHEDULE_NAME_TAKEN'])
+  assert.equal(fleet.handled.findLast(({ schedule }) => schedule === 'invoice')?.member, crm)
+  // Without a look at the promises: the schedule no longer knows all stretches in which it was retired.
+  for (const member of fleet.members) member.crash()
 })

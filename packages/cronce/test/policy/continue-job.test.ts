@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Retirement, ScheduleState } from '../../src/model/schedule.ts'
-import { hasContinued } from '../../src/policy/deploy/continue-job.ts'
+import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../src/model/schedule.ts'
+import { addStretch, hasContinued, namesBefore } from '../../src/policy/deploy/continue-job.ts'
 import { passOver } from '../../src/policy/deploy/late-rename.ts'
 import { retire } from '../../src/policy/deploy/retire.ts'
-import { given, HOUR, MINUTE, NOON } from './keeper.ts'
+import { given, HOUR, Keeper, MINUTE, NOON } from './keeper.ts'
 
 const CODE = { kind: 'code', app: 'shop', number: 2 } as const
 const BY = { cause: 'renamed', deployment: 'v2', number: 2 } as const
@@ -67,4 +67,42 @@ test('an old name is retired beside the active one only when that has passed ove
   assert.deepEqual([active.it.plannedTo, active.it.nextAt], [further.plannedTo, further.nextAt])
   assert.equal(passOver(active.it, further, BY, active.context), null)
   assert.notEqual(stop(), null)
+})
+
+test('an old name is not retired beside the active one while a fire waits there that the old one has claimed since', () => {
+  const parts = { trigger: { kind: 'every', everyMs: 10 * MINUTE, anchor: 0 } } as const
+  const [old, active] = [new Keeper('bill'), new Keeper('invoice')]
+  for (const name of [old, active]) {
+    name.define(parts, CODE)
+    name.now = NOON + 10 * MINUTE
+    name.advance(null)
+  }
+  const stop = () => retire(old.it, { ...BY, app: 'shop', renamedTo: 'invoice', beside: active.it }, old.context)
+  active.take(passOver(active.it, old.it, BY, active.context))
+  assert.equal(active.it.open.length, 1, 'it waits under both names')
+  assert.notEqual(stop(), null)
+  old.advance()
+  assert.equal(stop(), null)
+  active.take(passOver(active.it, old.it, BY, active.context))
+  assert.equal(active.it.open.length, 0)
+  assert.notEqual(stop(), null)
+})
+
+test('of too many stretches the oldest are dropped, but not the last one of each name', () => {
+  const stretch = (from: number, renamedTo?: string): Retirement => ({
+    ...BY,
+    ...{ from, to: from + 1 },
+    ...(renamedTo === undefined ? {} : { renamedTo }),
+  })
+  const all = ['bill', 'charge', undefined, 'bill', ...Array.from({ length: 20 }, () => undefined)]
+  const kept = all.reduce<readonly Retirement[]>(
+    (retirements, name, index) => addStretch({ retirements }, stretch(index, name)),
+    [],
+  )
+  assert.deepEqual(namesBefore({ id: 'invoice', retirements: kept }), ['charge', 'bill'])
+  const recent = Array.from({ length: MAX_RETIREMENTS }, (_, index) => all.length - MAX_RETIREMENTS + index)
+  assert.deepEqual(
+    kept.map(({ from }) => from),
+    [1, 3, ...recent],
+  )
 })

@@ -1,4 +1,11 @@
-import type { Definition, Instant, Last, Retirement, ScheduleState } from '../../model/schedule.ts'
+import {
+  type Definition,
+  type Instant,
+  type Last,
+  MAX_RETIREMENTS,
+  type Retirement,
+  type ScheduleState,
+} from '../../model/schedule.ts'
 import { isEqual } from '../equal.ts'
 import { markOf } from '../plan/series.ts'
 
@@ -32,7 +39,22 @@ export function stretchBefore(
   return { from: since, to: Math.max(since, to), cause: 'renamed', deployment, number, renamedTo: from.id }
 }
 
-/** The other names that a schedule has had, as far as it knows them. */
+/**
+ * The stretches of a schedule and one more. Of too many, the oldest are dropped, but not the last one of each name: a job whose name is
+ * forgotten would be taken for another job, and run beside itself.
+ */
+export function addStretch(
+  { retirements = [] }: Pick<ScheduleState, 'retirements'>,
+  stretch: Retirement,
+): readonly Retirement[] {
+  const isLastOfName = ({ renamedTo }: Retirement, index: number): boolean =>
+    renamedTo !== undefined && retirements.findLastIndex((one) => one.renamedTo === renamedTo) === index
+  const recentFrom = retirements.length + 1 - MAX_RETIREMENTS
+  const kept = retirements.filter((one, index) => index >= recentFrom || isLastOfName(one, index))
+  return [...kept, stretch]
+}
+
+/** The other names that a schedule has had. */
 export function namesBefore({ id, retirements = [] }: Pick<ScheduleState, 'id' | 'retirements'>): readonly string[] {
   return [...new Set(retirements.flatMap(({ renamedTo }) => renamedTo ?? []))].filter((name) => name !== id)
 }

@@ -1,11 +1,5 @@
 import { ending } from '../../model/outcome.ts'
-import {
-  type Instant,
-  MAX_RETIREMENTS,
-  type OpenFire,
-  type Retirement,
-  type ScheduleState,
-} from '../../model/schedule.ts'
+import type { Instant, OpenFire, Retirement, ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
@@ -13,18 +7,18 @@ import { endFire } from '../fires.ts'
 import { type Known, missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
-import { namesBefore } from './continue-job.ts'
+import { addStretch, namesBefore } from './continue-job.ts'
 
 // `was` came one release late: the app has both names as jobs of their own. See docs/decisions/006-deployments.md, "Renames".
 
 /** The active schedule that goes on when another name of its job is retired beside it. */
 export type Beside = Pick<ScheduleState, 'id' | 'definition' | 'createdAt' | 'revision' | 'retirements'>
 
-type Passed = Parameters<typeof markOf>[0] & Parameters<typeof namesBefore>[0]
+type Passed = Parameters<typeof markOf>[0] & Pick<ScheduleState, 'id' | 'retirements' | 'open'>
 
 /**
- * The old name has gone further than the active one: what it has passed is its own. What the active name alone had due there is missed.
- * `null`: nothing is left to do.
+ * What the old name has passed is its own: where the active one is behind, what that alone had due there is missed; and what waits under
+ * the active one ends. `null`: nothing is left to do.
  */
 export function passOver(
   state: ScheduleState,
@@ -40,27 +34,42 @@ export function passOver(
   for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft, to + 1, known)
   // The rest is passed over by the next decision.
   if (hasMore) return finish(draft)
+  endOpen(draft, isLeftTo(old))
   // The clock may have been set back since the old name went so far.
   const plannedTo = Math.max(mark, to)
   const nextAt = nextUnskipped(draft.state, seriesOf(state.id, state.definition), plannedTo)
   const stretch: Retirement = { from: Math.min(mark, to), to, cause: 'renamed', ...by, renamedTo: old.id }
-  const retirements = [...(state.retirements ?? []), stretch].slice(-MAX_RETIREMENTS)
-  set(draft, { plannedTo, nextAt, retirements })
+  set(draft, { plannedTo, nextAt, retirements: addStretch(state, stretch) })
   return finish(draft)
 }
 
-/** Whether the active name has all of what the old one has on record, and names it as one that its job has had. */
+/** Whether the active name runs nothing that the old one has on record, and names it as one that its job has had. */
 export function hasPassed(state: Passed, old: ScheduleState): boolean {
-  return markOf(state) >= markOf(old) && namesBefore(state).includes(old.id)
+  return markOf(state) >= markOf(old) && namesBefore(state).includes(old.id) && !state.open.some(isLeftTo(old))
+}
+
+/** The fires that wait under the active name although the old one may have run them. What waits under both ends under the old one. */
+function isLeftTo(old: ScheduleState): (fire: OpenFire) => boolean {
+  const mayBeThere = mayHave(old)
+  const waiting = new Set(old.open.filter(isWaiting).map(({ dueAt }) => dueAt))
+  const mark = markOf(old)
+  return (fire) => isWaiting(fire) && fire.dueAt <= mark && mayBeThere(fire.dueAt) && !waiting.has(fire.dueAt)
+}
+
+function isWaiting(fire: OpenFire): boolean {
+  return fire.kind === 'scheduled' && !isRunning(fire)
 }
 
 /** Leave to `beside` what it has planned, or will plan. What it may not have is missed; what waits here and may be there, too, ends. */
 export function leaveTo(draft: Draft, beside: Beside): void {
   const known = recordOf(beside)
-  for (let steps = 0; steps < MAX_STEPS && missRetired(draft, null, known); steps++);
+  let hasMore = canRead(draft.state.definition)
+  for (let step = 0; hasMore && step < MAX_STEPS; step++) hasMore = missRetired(draft, null, known)
   const mayBeThere = mayHave(beside)
-  const isRepeated = (fire: OpenFire): boolean =>
-    fire.kind === 'scheduled' && !isRunning(fire) && mayBeThere(fire.dueAt)
+  endOpen(draft, (fire) => isWaiting(fire) && mayBeThere(fire.dueAt))
+}
+
+function endOpen(draft: Draft, isRepeated: (fire: OpenFire) => boolean): void {
   for (const fire of draft.open.filter(isRepeated)) endFire(draft, fire, ending('retired'))
 }
 

@@ -1,5 +1,5 @@
 import { ending } from '../../model/outcome.ts'
-import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
+import type { Retirement, ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from '../draft.ts'
@@ -10,7 +10,7 @@ import { canRead, markOf } from '../plan/series.ts'
 import { planUpToNow, settleUpToNow } from '../plan/up-to-now.ts'
 import { frozenUntil } from '../plan/wake.ts'
 import { aboutSchedule, isRunning } from '../records.ts'
-import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
+import { addStretch, isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
 import { type Beside, hasPassed, leaveTo } from './late-rename.ts'
 
 export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'number' | 'renamedTo'> {
@@ -18,7 +18,7 @@ export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'n
   /** A schedule of another name plans what is due, and what a pause has held back. */
   readonly leavesDue?: boolean
   /** The active schedule that the job has had under another name for a while: what came due since then is its own. */
-  readonly beside?: Beside & Pick<ScheduleState, 'plannedTo' | 'nextAt' | 'updatedAt'>
+  readonly beside?: Beside & Pick<ScheduleState, 'plannedTo' | 'nextAt' | 'updatedAt' | 'open'>
 }
 
 /**
@@ -29,21 +29,15 @@ export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'n
 export function retire(state: ScheduleState, by: RetireWish, context: Context): Decision | null {
   if (!isRetirable(state, by)) return null
   const draft = begin(state, context)
-  const isReadable = [state, by.beside].every((one) => one === undefined || canRead(one.definition))
-  // What a pause has held back runs under no name.
-  const beside = isReadable && state.pause === null ? by.beside : undefined
   // More instants than one step plans: the caller repeats it.
-  if (by.leavesDue !== true && !settleOwn(draft, beside)) return finish(draft)
+  if (by.leavesDue !== true && !settleOwn(draft, by.beside)) return finish(draft)
   const { cause, deployment, number, renamedTo } = by
   // Instants that are left to another name no longer belong to this one.
   const from = renamedTo === undefined ? context.now : Math.min(context.now, markOf(draft.state))
-  if (beside !== undefined) leaveTo(draft, beside)
+  if (by.beside !== undefined) leaveTo(draft, by.beside)
   const stretch: Retirement = { from, to: null, cause, deployment, number }
   const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
-  set(draft, {
-    retiredAt: context.now,
-    retirements: [...(state.retirements ?? []), retirement].slice(-MAX_RETIREMENTS),
-  })
+  set(draft, { retiredAt: context.now, retirements: addStretch(state, retirement) })
   draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
 }
@@ -55,7 +49,9 @@ function isRetirable(state: ScheduleState, { app, beside }: RetireWish): boolean
 }
 
 function settleOwn(draft: Draft, beside: Beside | undefined): boolean {
-  return beside === undefined ? settleUpToNow(draft, 'skip') : planUpToNow(draft, beside.createdAt)
+  // What a pause has held back runs under no name.
+  const isPaused = draft.state.pause !== null
+  return beside === undefined || isPaused ? settleUpToNow(draft, 'skip') : planUpToNow(draft, beside.createdAt)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { InstanceRecord } from '../../model/instance.ts'
-import { type Instant, MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../model/schedule.ts'
+import type { Instant, Retirement, ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
@@ -7,7 +7,7 @@ import { type DefineWish, define, endWaiting, refuseTaking } from '../operate/de
 import { missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRefusal } from '../refusals.ts'
-import { isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
+import { addStretch, isOldName, isRenamedTo, withoutRename } from './continue-job.ts'
 
 // How the name of a schedule passes from the app that declared it to another app. See docs/decisions/006-deployments.md, "Apps".
 
@@ -95,5 +95,5 @@ function retireBeside(draft: Draft, name: string, by: By): void {
 
 function retiredAnew({ retirements = [] }: ScheduleState, stretch: Retirement): readonly Retirement[] {
   const earlier = retirements.map((known) => (known.to === null ? { ...known, to: stretch.from } : known))
-  return [...earlier, stretch].slice(-MAX_RETIREMENTS)
+  return addStretch({ retirements: earlier }, stretch)
 }
