@@ -42,8 +42,7 @@ export function compile(
     .filter((name) => name.endsWith(extension))
     .map((name) => name.slice(0, -extension.length))
   const names = [...first, ...found.filter((name) => !first.includes(name)).sort()]
-  const read = (file: string): string =>
-    withoutComments(change(file, readFileSync(path(`${from}${file}`), 'utf8')))
+  const read = (file: string): string => withoutComments(change(file, readFileSync(path(`${from}${file}`), 'utf8')))
   const entries = names.flatMap((name) => textsOf(name, read(`${name}${extension}`)))
   const lines = entries.map(([name, text]) => `  ${name}: ${literal(text)},\n`)
   return `// Written by scripts/compile-statements.ts. Change the files it names, then run it again.\n\nexport const ${constant} = {\n${lines.join('')}} as const\n`

@@ -28,7 +28,7 @@ A *fire* is one due time of a schedule. A *run* is one attempt to execute a fire
 
 | subject | rule |
 | --- | --- |
-| store | \`--store URL\`, \`--store env:NAME\` or \`--store @FILE\`; otherwise \`CRONCE_STORE\`, then the configuration, then \`DATABASE_URL\`, then the \`cronce.db\` that \`dev\` or \`start\` created in the current folder (stderr says so; never in production, that is \`NODE_ENV\`, and never for \`exec\`, \`migrate\` and \`adopt\`). \`--namespace\` or \`CRONCE_NAMESPACE\` selects the namespace |
+| store | \`--store URL\`, \`--store env:NAME\` or \`--store @FILE\`; otherwise \`CRONCE_STORE\`, then the configuration, then \`DATABASE_URL\`, then \`cronce.db\` in the current folder (stderr says so; never in production, that is \`NODE_ENV\`, and never for \`exec\`, \`migrate\` and \`adopt\`). \`--namespace\` or \`CRONCE_NAMESPACE\` selects the namespace |
 | configuration | \`cronce.config.{ts,mts,js,mjs,json}\` in the current folder or the nearest one above it, or \`--config FILE\`: \`{ store, namespace, app, deployment, concurrency, lease, drain, jobs, listen, … }\`. Flags override the environment, and the environment overrides the configuration |
 | output | Data goes to stdout, everything else to stderr. \`-o table\\|wide\\|json\\|jsonl\\|name\` chooses the format. \`--json\` prints one object, \`{ "version": 1, … }\`, whose shape changes only with that number (\`logs\` and \`tail\` have \`--jsonl\` instead; \`dev\`, \`exec\` and \`completion\` print no data). In JSON, fields that end in \`At\` are epoch milliseconds, and fields that end in \`Ms\` are durations |
 | errors | One sentence and a hint. With \`--json\`, an object on stderr: \`{ "error": { "code", "message", "hint" } }\`. The codes are in [api.md](api.md#errors) |

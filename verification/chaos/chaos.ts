@@ -12,7 +12,6 @@ import { NAMES, resumeAll } from './operators.ts'
 import { createPlan, NOT_BRIEF, type Plan } from './plan.ts'
 import { randomFrom } from './random.ts'
 import { SERVER_TROUBLE } from './server-faults.ts'
-import { LATE_MS, STARVED_MS } from './vigil.ts'
 import { startWorld, type WitnessedBounds, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
@@ -51,7 +50,7 @@ export interface ChaosResult {
   readonly world: Pick<World, 'keep' | 'removeFolder'>
 }
 
-const BOUNDS = { leaseMs: 2_000, lateMs: LATE_MS, claimAheadMs: 300, clockErrorMs: 25, starvedMs: STARVED_MS }
+const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 }
 /** Calm is judged, too: so long after everything must be right again. */
 const TAIL_MS = 4_000
 const BRIEF_TAIL_MS = 2_000

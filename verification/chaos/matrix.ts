@@ -10,7 +10,6 @@ import { killSlot } from './faults.ts'
 import { CELL_JOBS, type ChaosJob } from './jobs.ts'
 import type { Blow } from './order.ts'
 import type { ChaosStore } from './stores/store.ts'
-import { LATE_MS, STARVED_MS } from './vigil.ts'
 import { type Judgement, startWorld, type WitnessedBounds, type World } from './world.ts'
 
 /** One thing that goes wrong at one place: two processes, of which the first is struck there, and the other one is well. */
@@ -44,8 +43,8 @@ function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
 }
 
 export const BOUNDS: WitnessedBounds = {
-  ...{ leaseMs: 2_000, recoveryMs: 10_000, lateMs: LATE_MS },
-  ...{ claimAheadMs: 300, clockErrorMs: 25, starvedMs: STARVED_MS },
+  ...{ leaseMs: 2_000, recoveryMs: 10_000, lateMs: 3_000 },
+  ...{ claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 },
 }
 const LOOK_MS = 20
 /** The first process in the place of the one that is struck. */

@@ -5,10 +5,6 @@ import type { PreparedStore } from './stores/store.ts'
 
 /** How often a process looks at the clock, and how often the controller asks the store. */
 export const VIGIL_MS = 100
-/** The longest turn of a process or answer of the store that still counts as healthy. */
-export const STARVED_MS = 500
-/** A start or a settlement takes up to a dozen such turns in a row: answer, conflict, read, decide, write, answer. */
-export const LATE_MS = 12 * STARVED_MS
 /** A stretch is written down when it is this long, so that little is lost with a process that is killed. */
 const STRETCH_MS = 1_000
 

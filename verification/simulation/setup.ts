@@ -5,6 +5,7 @@ import { createWorld } from '../../packages/cronce/test/virtual/world.ts'
 import type { Acting } from './act.ts'
 import { countEvent } from './count-events.ts'
 import { transactingIn, type Workplace } from './handle.ts'
+import { checkFenced } from './invariants/check-runs.ts'
 import { judgeActivity } from './invariants/judge-activity.ts'
 import { judgeAlerts } from './invariants/judge-alerts.ts'
 import { judgeApps } from './invariants/judge-apps.ts'
@@ -81,7 +82,10 @@ export function createSetup(scenario: Scenario) {
   const parts: NodeParts = {
     ...{ world, scenario, place },
     open: async (who) => observed.watch(await source.open(OPENING), who),
-    told: (_, event) => countEvent(event, count),
+    told(_, event) {
+      countEvent(event, count)
+      if (event.type === 'run.fenced') checkFenced(event, source.data.namespaces.get('default')!, report)
+    },
     received: alerts.received,
     isGone(instance) {
       const node = stage.all.find(({ name }) => name === instance.slice(0, instance.lastIndexOf('-')))

@@ -49,6 +49,14 @@ export interface Bounds {
   readonly starvedMs: number | null
 }
 
+/** A start, an end or an answer takes up to a dozen turns of a node and the store, one after the other: conflict, read, decide, write. */
+const MOST_TURNS = 12
+
+/** While nothing is wrong, what is ready starts within this, and what has finished is settled: every turn may take `starvedMs`. */
+export function longestMs({ lateMs, starvedMs }: Bounds): number {
+  return Math.max(lateMs, MOST_TURNS * (starvedMs ?? 0))
+}
+
 export type Entry = Operation | Start | Finish | Effect | NodeEntry | Fault | ClockStep | Healthy
 
 /** A client or an operator made a request. */

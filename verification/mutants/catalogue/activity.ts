@@ -127,7 +127,9 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
     name: 'heartbeat-finds-itself',
     rule: 'duplicates',
     breaks: 'A fleet takes its own late heartbeat, or none at all, for that of another one.',
-    edits: [edit('app/heartbeat.ts', '=== namespace ? null : found', '!== namespace ? null : found')],
+    edits: [
+      edit('app/heartbeat.ts', 'namespaceOf(one) !== namespace && one.at', 'namespaceOf(one) === namespace && one.at'),
+    ],
     caughtBy: tests('packages/cronce/test/app/heartbeat.test.ts', 'a second namespace with the same app is found'),
   },
   {

@@ -274,8 +274,8 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'app/options.ts',
-        'given.claimAhead ?? GRACE_MS, { min: 0, max: GRACE_MS })',
-        'given.claimAhead ?? 400, { min: 0, max: 5_000 })',
+        "duration('claimAhead', GRACE_MS, { min: 0, max: GRACE_MS })",
+        "duration('claimAhead', 400, { min: 0, max: 5_000 })",
       ),
     ],
     caughtBy: {

@@ -385,7 +385,13 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'role-not-remembered',
     rule: 'rule 42',
     breaks: 'A deployment has only what its latest process declares: web and worker retire the jobs of each other.',
-    edits: [edit('policy/deploy/deployment.ts', 'new Set([...known.declares, ...declares])', 'new Set(declares)')],
+    edits: [
+      edit(
+        'policy/deploy/deployment.ts',
+        'new Set([...known.declares, ...declaring.declares])',
+        'new Set(declaring.declares)',
+      ),
+    ],
     caughtBy: record('everything that any process of a deployment ever declared belongs to it'),
   },
   {
@@ -545,7 +551,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P8, rule 42',
     breaks: 'An older release renames a job again that the newest one has renamed back.',
     edits: [
-      edit('engine/deploy/plan-renames.ts', '  if (isBlocked(wish, own, found)) return\n', ''),
+      edit('engine/deploy/plan-renames.ts', '  if (isBlocked(wish, own, found)) {\n', '  if (false) {\n'),
       edit('engine/deploy/plan-renames.ts', '[id, ...wanted.map((state) => state.id)].some(', '[id].some('),
       edit('engine/deploy/declare-schedules.ts', 'retiredOf(record), record.announced, ', 'retiredOf(record), '),
     ],
@@ -617,7 +623,11 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A fire that was frozen when its name left the code does not run under the new name.',
     edits: [
-      edit('engine/deploy/plan-renames.ts', 'if (!isRenamedTo(holder, wish.id)) adopted.set(holder.id, wish.id)', ''),
+      edit(
+        'engine/deploy/plan-renames.ts',
+        'if (!isRenamedTo(holder, wish.id)) plan.adopted.set(holder.id, wish.id)',
+        '',
+      ),
     ],
     caughtBy: oldNames('a fire that was frozen when its name left the code runs under the new name that comes later'),
   },

@@ -88,6 +88,17 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C2'] },
   },
   {
+    name: 'note-refused-by-token',
+    rule: 'P2',
+    breaks: 'A refused note aborts every run of the batch with the same token, of whichever schedule.',
+    edits: [edit('engine/run/notes.ts', 'started.record.schedule === schedule && ', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/run.test.ts',
+      names: ['a run that is overtaken does not take a run of another schedule with the same token along'],
+    },
+  },
+  {
     name: 'started-without-trust',
     rule: 'rule 8',
     breaks: 'A handler is called without asking whether the lease still holds.',

@@ -1,6 +1,8 @@
+import type { EventOf } from '../../../packages/cronce/src/model/event.ts'
 import { policyOf } from '../../../packages/cronce/src/model/policy.ts'
 import type { RunRecord } from '../../../packages/cronce/src/model/record.ts'
 import { NOBODY, type OpenFire } from '../../../packages/cronce/src/model/schedule.ts'
+import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { holdersOf, type Mirror, openIn, type Step, type TouchedFire } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
@@ -11,6 +13,15 @@ export function checkRuns(step: Step, mirror: Mirror, report: Report): void {
     else if (before !== undefined && before.ending === null) checkEnd(before, after, mirror, report)
   }
   checkTokens(step, report)
+}
+
+/** An instance aborts a run as overtaken only if the store has refused it: its handler may go on beside the next run. */
+export function checkFenced(run: EventOf<'run.fenced'>, data: NamespaceData, report: Report): void {
+  // An instance that can't trust its lease rolls back its own transaction.
+  if (run.refused === 'transaction') return
+  const fire = data.schedules.get(run.schedule)?.open.find((one) => one.run?.token === run.token)
+  const isLive = fire?.run?.instance === run.instance && data.instances.get(run.instance)?.goneAt === null
+  if (isLive) report('S3 fence', `${label(run)} is live, and its ${run.refused} was taken for refused`)
 }
 
 function checkGrant(step: Step, run: RunRecord, mirror: Mirror, report: Report): void {
@@ -117,6 +128,6 @@ function isOf({ fire }: TouchedFire, run: RunRecord): boolean {
   return fire.dueAt === run.dueAt && fire.nonce === run.nonce
 }
 
-function label({ schedule, dueAt, nonce, token, attempt }: RunRecord): string {
+function label({ schedule, dueAt, nonce, token, attempt }: RunRecord | EventOf<'run.fenced'>): string {
   return `run ${token} (attempt ${attempt}) of ${schedule} ${instantText(dueAt)}${nonce === '' ? '' : ` ${nonce}`}`
 }

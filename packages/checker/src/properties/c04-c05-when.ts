@@ -2,7 +2,7 @@ import type { Case, Subject } from '../case.ts'
 import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
-import type { Instant, LedgerFire, LedgerRun, Start } from '../history.ts'
+import { type Instant, type LedgerFire, type LedgerRun, longestMs, type Start } from '../history.ts'
 import { isInstant } from '../instants.ts'
 import { matchWindows } from '../match-windows.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
@@ -107,7 +107,7 @@ function isClaimedBeforePause(judged: Case, subject: Subject, story: Story): boo
 function judgeStopping({ fleet, bounds }: Case, story: Story, report: Report): void {
   for (const start of story.starts) {
     const asked = fleet.stopOf(start.node)
-    if (start.at <= asked + bounds.lateMs) continue
+    if (start.at <= asked + longestMs(bounds)) continue
     const isKept = fleet.faults.some(({ node, at, until }) => {
       return (node === null || node === start.node) && until > asked && at <= start.at
     })

@@ -1,6 +1,6 @@
 import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import type { LedgerFire, Spec } from '../history.ts'
+import { type LedgerFire, longestMs, type Spec } from '../history.ts'
 import { instantsOf } from '../instants.ts'
 import { fireText, iso, type Report } from '../report.ts'
 import { hasEndedFire } from './c04-c05-when.ts'
@@ -40,7 +40,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
   if (!isJudged) return null
   countTimed(judged, 'C6')
   const late = Math.max(0, start.at - ready.to)
-  if (late > judged.bounds.lateMs) {
+  if (late > longestMs(judged.bounds)) {
     const message = `${fireText(story)} was started ${late} ms after it was ready, though nothing was wrong.`
     report('C6', story, message, evidence, 'time')
   }
@@ -60,7 +60,7 @@ function judgeSettlements({ clock, fleet, bounds }: Case, story: Story, report: 
     const finish = story.finishes.get(run.token)
     if (finish === undefined || run.endedAt === null) continue
     const lateMs = clock.timesOf(run.endedAt).from - finish.at
-    if (lateMs <= bounds.lateMs || !fleet.isCalm(finish.at, finish.at + lateMs)) continue
+    if (lateMs <= longestMs(bounds) || !fleet.isCalm(finish.at, finish.at + lateMs)) continue
     const message = `${fireText(story)}: run ${run.token} was settled ${lateMs} ms after its handler had finished.`
     report('C6', story, message, [finish, run], 'time')
   }

@@ -1,6 +1,6 @@
 import { type Case, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Spec } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type LedgerRun, longestMs, type Spec } from '../history.ts'
 import { fireText, iso, type Report } from '../report.ts'
 import { firstReadyAt } from './waiting.ts'
 
@@ -92,12 +92,16 @@ function judgeStalled(
   report('C7', fire, message, [fire.record, ...waiting.map(({ record }) => record).slice(0, 1)])
 }
 
-/** Whether an earlier claim of the fire may be missing on record: one that was ahead and did not start leaves a gap in the tokens. */
+/**
+ * Whether an earlier claim of the fire may be missing on record: one that was ahead and did not start leaves a gap in the tokens. Before
+ * the lowest token on record, no gap can be seen.
+ */
 function mayHaveBeenClaimed({ runs }: Subject, { runs: [first] }: Story): boolean {
   if (first === undefined) return false
   const before = BigInt(first.token) - 1n
-  const has = (wanted: bigint): boolean => runs.some(({ token }) => BigInt(token) === wanted)
-  return has(before - 1n) && !has(before)
+  const tokens = runs.map(({ token }) => BigInt(token))
+  if (tokens.includes(before)) return false
+  return tokens.includes(before - 1n) || tokens.every((token) => token > before)
 }
 
 /** How many may be active at a time. */
@@ -135,7 +139,7 @@ function judgeReplaced(
       run.endedAt === null ? final.at : clock.timesOf(run.endedAt).from,
       story.finishes.get(start.token)?.at ?? Number.POSITIVE_INFINITY,
     )
-    const longest = graceMs * 1.25 + bounds.lateMs
+    const longest = graceMs * 1.25 + longestMs(bounds)
     if (fleet.wasHit(start.node, from, Math.max(from, ended))) continue
     countTimed(judged, 'C7')
     if (ended - from <= longest) continue

@@ -1,6 +1,6 @@
 import type { Case, Subject } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Start } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type LedgerRun, longestMs, type Start } from '../history.ts'
 import { claimText, fireText, type Judge, type Report } from '../report.ts'
 import { isStartOfAhead } from './c04-c05-when.ts'
 
@@ -46,7 +46,7 @@ const ANSWER_MS = 400
 /** A run that is revoked while the answer to its claim is under way still starts: its node cannot know. */
 function isStartedAfter({ clock, fleet, bounds }: Case, start: Start, run: LedgerRun, endedAt: Instant): boolean {
   const claimed = clock.timesOf(claimOf(run)).from
-  const answerMs = bounds.starvedMs === null ? ANSWER_MS : bounds.lateMs
+  const answerMs = bounds.starvedMs === null ? ANSWER_MS : longestMs(bounds)
   return start.at > clock.timesOf(endedAt).to + answerMs && !fleet.wasHit(start.node, claimed, start.at)
 }
 

@@ -1,6 +1,6 @@
 import { type Case, compareClaims, countTimed, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
-import { claimOf, type Instant, type LedgerFire, type LedgerRun, type Spec } from '../history.ts'
+import { claimOf, type Instant, type LedgerFire, type LedgerRun, longestMs, type Spec } from '../history.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { judgeLateStarts } from './c11-late-starts.ts'
 import { longestRunMs } from './let-go.ts'
@@ -59,7 +59,7 @@ function judgeTimeouts(judged: Case, subject: Subject, story: Story, report: Rep
     if (run === undefined || run.endedAt === null) continue
     const finished = story.finishes.get(start.token)?.at ?? Number.POSITIVE_INFINITY
     const ended = Math.min(clock.timesOf(run.endedAt).from, finished)
-    const longest = longestRunMs(judged, subject, story, run.endedAt) + bounds.lateMs
+    const longest = longestRunMs(judged, subject, story, run.endedAt) + longestMs(bounds)
     if (longest === Number.POSITIVE_INFINITY || fleet.wasHit(start.node, start.at, Math.max(start.at, ended))) continue
     countTimed(judged, 'C11')
     if (ended - start.at <= longest) continue

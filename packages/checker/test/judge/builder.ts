@@ -88,7 +88,7 @@ export class Builder {
   }
 
   /** From here on time is real: what no witness vouches for may have been starved. */
-  witnessed(starvedMs = 500): this {
+  witnessed(starvedMs = 160): this {
     this.bounds = { ...this.bounds, starvedMs }
     return this
   }

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import type { Outcome, Spec } from '../../src/history.ts'
-import { Builder, EPOCH, MINUTE } from './builder.ts'
+import { Builder, EPOCH, MINUTE, SPEC } from './builder.ts'
 import { clean, END, minutes, without, wrong } from './verdicts.ts'
 
 type Options = { [Name in keyof Spec]?: Spec[Name] }
@@ -146,6 +146,24 @@ test('C7: what finds others active is skipped, or waits if there is a place for 
   wrong('C7', waited('skip', 1, 10_000))
   // What is late queues.
   clean(waited('skip', 1, 10_001))
+})
+
+test('C7: a fire that waits counts unless a claim of it may be missing on record', () => {
+  const [V, W, N] = [2 * MINUTE, 3 * MINUTE, 4 * MINUTE]
+  const waited = (tokenBefore: string | null) => {
+    const misfire = { ...SPEC.misfire, graceMs: 90_000 }
+    const history = new Builder().node('n1', 0).define(tokenBefore === null ? V + 10 : MINUTE + 10, { misfire })
+    if (tokenBefore !== null) history.run(V, [V + 5, V + 10], { token: tokenBefore })
+    minutes(without(1, 2, 3, 4), history).fault('pause', W, N, 'n1')
+    history.record(W, { plannedAt: EPOCH + W })
+    history.run(W, [N + 10, N + 20], { token: '100' })
+    history.run(N, [N + 30, N + 40], { token: '101' })
+    return history.read(END)
+  }
+  wrong('C7', waited('99'))
+  clean(waited('98'))
+  // What the first token was can't be known.
+  clean(waited(null))
 })
 
 test('C7: a replaced fire ends after its grace', () => {

@@ -170,14 +170,26 @@ test('C2, C10: a node that was starved may lose its lease', () => {
   wrong('C2', vouched(lost(), { node: 'n2', at: T + 1_000, until: T + 15_000 }))
 })
 
+test('C6: where each turn may take long, a start and a settlement may take a dozen of them', () => {
+  const late = (startMs: number, endMs: number) => {
+    const history = new Builder().witnessed(500).node('n1', 0).node('n2', 0).define(10)
+    minutes(without(4), history).run(T, [T + startMs, T + startMs + 100], { endedAt: EPOCH + T + endMs })
+    return vouched(history)
+  }
+  clean(late(6_000, 6_200))
+  wrong('C6', late(6_100, 6_200))
+  clean(late(100, 6_200))
+  wrong('C6', late(100, 6_300))
+})
+
 test('a witness that is silent for a moment, or after its node has ended, does not mean starvation', () => {
   const late = (gap?: Gap) => {
     const history = real([4])
     history.run(T, [T + 2_500, T + 2_600])
     return vouched(history, gap)
   }
-  wrong('C6', late({ node: 'n1', at: T + 1_000, until: T + 1_500 }))
-  clean(late({ node: 'n1', at: T + 1_000, until: T + 1_501 }))
+  wrong('C6', late({ node: 'n1', at: T + 1_000, until: T + 1_160 }))
+  clean(late({ node: 'n1', at: T + 1_000, until: T + 1_161 }))
   const ended = minutes(TEN, new Builder().witnessed().node('n1', 0).node('n2', 0).define(10)).node(
     'n2',
     5_000,

@@ -26,7 +26,7 @@ export type When = string | number | Date
 
 /** What to do when things are not simple. All of it holds for the fleet, not per process. */
 export interface PolicyOptions {
-  /** `at-most-once` never starts twice, `exactly-once` needs a store with transactions. @default 'at-least-once' */
+  /** `at-most-once` is not run again after a crash, `exactly-once` needs a store with transactions. @default 'at-least-once' */
   readonly guarantee?: Guarantee | undefined
   /**
    * When a fire is due while an earlier one is active. `limit`: of `allow`, active at a time; of `queue-all`, waiting.

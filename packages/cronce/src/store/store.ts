@@ -60,8 +60,8 @@ export interface Store<Tx = unknown> {
   /** Durable steps; see `StepCommand`. */
   step(command: StepCommand): Promise<StepAnswer>
 
-  /** Notes of runs in progress, which replace earlier ones. Returns the tokens that were refused as stale. */
-  annotate(notes: readonly Annotation[]): Promise<{ readonly stale: readonly string[] }>
+  /** Notes of runs in progress, which replace earlier ones. Returns the runs that are not live: their notes were refused. */
+  annotate(notes: readonly Annotation[]): Promise<{ readonly stale: readonly RunKey[] }>
 
   /**
    * Run `work` and write the settlement in one transaction of the store's own database. `settle` is called on the state as the
@@ -380,9 +380,13 @@ export type StepAnswer =
   | { readonly kind: 'stale' }
   | { readonly kind: 'not-found' }
 
-export interface Annotation {
+/** Schedules count their tokens independently, so a token alone does not name a run. */
+export interface RunKey {
   readonly schedule: string
   readonly token: string
+}
+
+export interface Annotation extends RunKey {
   readonly progress: Progress | null
   readonly log: readonly LogLine[]
   readonly logCut: boolean

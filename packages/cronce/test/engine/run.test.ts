@@ -288,6 +288,39 @@ test('a thousand notes a second are one write a second', async () => {
   fleet.end()
 })
 
+test('a run that is overtaken does not take a run of another schedule with the same token along', async () => {
+  const fleet = await createFleet()
+  const job = { cron: '1 0 * * *', timeout: { run: '1h', grace: 0 } } as const
+  const member = await fleet.add((app, { clock }) => {
+    for (const name of ['bill', 'mail']) {
+      app.job(name, job, async (run) => {
+        run.progress(0.5)
+        // It ignores its signal, so a second run of its fire would overlap with it.
+        await clock.sleep(30_000)
+      })
+    }
+  })
+  await fleet.advance('1m')
+  const [bill, mail] = ['bill', 'mail'].map((name) => fleet.handled.find(({ schedule }) => schedule === name))
+  assert.equal(bill!.token, mail!.token)
+  member.link.deaf = true
+  await fleet.operator.schedules.remove('bill', { force: true })
+  await fleet.advance('3s')
+  assert.deepEqual(
+    fleet.events('run.fenced').map(({ schedule, refused }) => [schedule, refused]),
+    [
+      ['bill', 'progress'],
+      ['bill', 'settle'],
+    ],
+  )
+  assert.deepEqual([bill!.signal.aborted, mail!.signal.aborted], [true, false])
+  await fleet.advance('1m')
+  assert.equal(fleet.handled.length, 2)
+  const fire = await fleet.operator.fires.get({ schedule: 'mail', dueAt: DUE })
+  assert.deepEqual([fire.state, fire.attempt], ['succeeded', 1])
+  fleet.end()
+})
+
 test('a result is kept as JSON; one that is too large, or is none, is marked', async () => {
   const results = [{ rows: 3 }, undefined, 'x'.repeat(20_000), Symbol('no')]
   const fleet = await fleetWith({ cron: '1-4 0 * * *' }, () => results.shift())

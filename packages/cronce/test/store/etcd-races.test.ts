@@ -112,7 +112,7 @@ race('a run that ends tells nothing', async ({ store, beforeCommit }, rival) => 
   const { state, run } = await running(store, 's', { instance: 'i' })
   beforeCommit(() => applyAll(rival, [settlement(state, run)]))
   const note = { schedule: 's', token: run.token, progress: null, log: [], logCut: true }
-  assert.deepEqual(await store.annotate([note]), { stale: [run.token] })
+  assert.deepEqual(await store.annotate([note]), { stale: [{ schedule: 's', token: run.token }] })
   assert.equal((await runsOf(rival))[0]?.logCut, false)
 })
 

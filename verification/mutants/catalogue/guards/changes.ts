@@ -615,7 +615,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'tokens: Math.max(state.tokens, data.floor)', 'tokens: state.tokens']],
       sqlite: [['schedules.ts', 'tokens: Math.max(created.tokens, floor)', 'tokens: created.tokens']],
-      postgres: [['sql/apply.sql', 'greatest(_change.tokens, _floor), _change.fired', '_change.tokens, _change.fired']],
+      postgres: [
+        [
+          'sql/apply.sql',
+          'greatest(_change.tokens, _floor), greatest(_change.tokens, _floor) - _change.fired',
+          '_change.tokens, _change.tokens - _change.fired',
+        ],
+      ],
       redis: [
         ['lua/apply.lua', 'tokens = digits(math.max(tonumber(tokens), floor))', 'tokens = digits(tonumber(tokens))'],
       ],
@@ -634,7 +640,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       sqlite: [['schedules.ts', 'version: floor + 1 }', 'version: 1 }']],
-      postgres: [['sql/apply.sql', '_first.started_at, _floor + 1,\n', '_first.started_at, 1,\n']],
+      postgres: [['sql/apply.sql', '_first.started_at, _floor + 1,', '_first.started_at, 1,']],
       redis: [['lua/apply.lua', 'version = digits(floor + 1)', "version = '1'"]],
     },
   },

@@ -277,8 +277,20 @@ export const RUN_GUARDS: readonly Guard[] = [
     breaks: 'A run that is over goes on reporting progress.',
     rule: 'a run reports nothing once its run has ended',
     stores: {
-      memory: [['steps.ts', 'if (liveRun(space, schedule, token) === undefined) stale.push(token)\n    else ', '']],
-      sqlite: [['steps.ts', 'if (liveRun(db, namespace, schedule, token) === null) stale.push(token)\n    else ', '']],
+      memory: [
+        [
+          'steps.ts',
+          'if (liveRun(space, schedule, token) === undefined) stale.push({ schedule, token })\n    else ',
+          '',
+        ],
+      ],
+      sqlite: [
+        [
+          'steps.ts',
+          'if (liveRun(db, namespace, schedule, token) === null) stale.push({ schedule, token })\n    else ',
+          '',
+        ],
+      ],
       postgres: { none: 'a clock names an instance only while its run is open' },
       redis: [['lua/steps.lua', 'if find_live_run(ARGV[n], ARGV[n + 1]) then', 'if true then']],
     },

@@ -1,6 +1,6 @@
 import { cut, LIMITS } from '../../model/limits.ts'
 import type { LogLine, Progress } from '../../model/record.ts'
-import type { Annotation } from '../../store/store.ts'
+import type { Annotation, RunKey } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import { describeError } from '../describe-error.ts'
 import { wasForgotten } from '../restore/forgotten-run.ts'
@@ -102,7 +102,7 @@ export class NoteKeeper {
     for (const note of notes) note.dirty = false
     try {
       const { stale } = await callStore(core, 'annotate', () => core.parts.store.annotate(notes.map(toAnnotation)))
-      for (const note of notes) if (stale.includes(note.run.started.record.token)) await this.#refuse(note)
+      for (const note of notes) if (stale.some((key) => isRun(note.run, key))) await this.#refuse(note)
     } catch (error) {
       for (const note of notes) note.dirty = true
       core.storeFailed('annotate', describeError(error), PAUSE_MS)
@@ -117,6 +117,10 @@ export class NoteKeeper {
     this.#core.parts.emit({ type: 'run.fenced', refused: 'progress', ...aboutRun(run) })
     run.abort('fenced', null)
   }
+}
+
+function isRun({ started }: LocalRun, { schedule, token }: RunKey): boolean {
+  return started.record.schedule === schedule && started.record.token === token
 }
 
 function toAnnotation({ run, progress, log, cut }: Notes): Annotation {

@@ -1,6 +1,6 @@
 import type { FireKey, StepRecord } from '../../model/record.ts'
 import { isRunning, type RunningFire } from '../../model/schedule.ts'
-import type { Annotation, StepAnswer, StepCommand } from '../store.ts'
+import type { Annotation, RunKey, StepAnswer, StepCommand } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Context } from './context.ts'
 import type { Group, Guard } from './driver.ts'
@@ -112,22 +112,24 @@ async function liveRuns(
   return runs.map((run, index) => (found[index]!.entries.length === 0 ? undefined : run))
 }
 
-/** The tokens that were refused. */
+/** Returns the runs that are not live. */
 export async function annotate(
   context: Context,
   schedules: Schedules,
   notes: readonly Annotation[],
-): Promise<string[]> {
+): Promise<RunKey[]> {
   const { keys, driver, identity } = context
   if (notes.length === 0) return []
   const runs = await liveRuns(context, schedules, notes)
-  const stale = notes.filter((_, index) => runs[index] === undefined).map(({ token }) => token)
+  const stale = notes
+    .filter((_, index) => runs[index] === undefined)
+    .map(({ schedule, token }): RunKey => ({ schedule, token }))
   let pending = notes.flatMap((note, index) => {
     const run = runs[index]
     if (run === undefined) return []
     const { schedule, token, progress, log, logCut } = note
     const puts = [{ key: keys.notes(schedule, token), value: JSON.stringify({ progress, log, logCut }) }]
-    return [{ token, group: { guards: run.guards, puts, deletes: [] } satisfies Group }]
+    return [{ key: { schedule, token }, group: { guards: run.guards, puts, deletes: [] } satisfies Group }]
   })
   // Of two notes of one run the last one counts, and a key is written once.
   pending = [...new Map(pending.map((one) => [one.group.puts[0]!.key, one])).values()]
@@ -135,7 +137,7 @@ export async function annotate(
     const groups = pending.map(({ group }) => group)
     const answer = await driver.commit({ guards: [identity.guard], puts: [], groups, reads: [{ get: keys.meta }] })
     identity.refresh(answer.found[0]!.entries[0])
-    for (const [index, isWritten] of answer.written.entries()) if (!isWritten) stale.push(pending[index]!.token)
+    for (const [index, isWritten] of answer.written.entries()) if (!isWritten) stale.push(pending[index]!.key)
     pending = pending.slice(answer.written.length)
   }
   return stale

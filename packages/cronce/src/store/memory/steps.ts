@@ -1,7 +1,7 @@
 import { copyJson } from '../../model/json.ts'
 import type { StepRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Annotation, StepAnswer, StepCommand } from '../store.ts'
+import type { Annotation, RunKey, StepAnswer, StepCommand } from '../store.ts'
 import { runKeyText } from './data.ts'
 import { liveRun, type Space, setNotes, setStep, stepKey } from './space.ts'
 
@@ -62,11 +62,11 @@ function put(space: Space, record: StepRecord): void {
   setStep(space, record, stepKey(record, record.step), record)
 }
 
-/** Returns the refused tokens. */
-export function annotate(space: Space, notes: readonly Annotation[]): string[] {
-  const stale: string[] = []
+/** Returns the runs that are not live. */
+export function annotate(space: Space, notes: readonly Annotation[]): RunKey[] {
+  const stale: RunKey[] = []
   for (const { schedule, token, progress, log, logCut } of notes) {
-    if (liveRun(space, schedule, token) === undefined) stale.push(token)
+    if (liveRun(space, schedule, token) === undefined) stale.push({ schedule, token })
     else setNotes(space, runKeyText(schedule, token), { progress, log, logCut })
   }
   return stale

@@ -1,7 +1,7 @@
 import type { ScheduleState } from '../../model/schedule.ts'
 import { viewEnd } from '../../model/views.ts'
 import { activityPage, readCursor, writeCursor } from '../cursor.ts'
-import { ENDED_SHOWN, type OpenOptions, type StepAnswer, type Store, type StoreInfo } from '../store.ts'
+import { ENDED_SHOWN, type OpenOptions, type RunKey, type StepAnswer, type Store, type StoreInfo } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { WakeUp } from '../wake-up.ts'
 import { warnNewer } from '../warn-newer.ts'
@@ -171,7 +171,7 @@ class PostgresStore<Tx> implements Store<Tx> {
   }
 
   readonly annotate: Store['annotate'] = async (notes) => {
-    return { stale: await this.#asker.ask<string[]>(this.#statements.annotate, [this.#namespace, notesValue(notes)]) }
+    return { stale: await this.#asker.ask<RunKey[]>(this.#statements.annotate, [this.#namespace, notesValue(notes)]) }
   }
 
   readonly transact: Store<Tx>['transact'] = async (transaction) => {

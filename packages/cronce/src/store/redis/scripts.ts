@@ -166,5 +166,5 @@ export const LIST_STEPS = script(
 export const ANNOTATE = script(
   'annotate',
   [KEYS_PART, MOMENT_PART, LINE_PART],
-  "local stale = {}\nfor n = 2, #ARGV, 3 do\nif find_live_run(ARGV[n], ARGV[n + 1]) then\ncall('HSET', NOTES .. sub(ARGV[n], 3), ARGV[n + 1], ARGV[n + 2])\nelse\nstale[#stale + 1] = ARGV[n + 1]\nend\nend\ncount()\nreturn answer(stale)",
+  "local stale = {}\nfor n = 2, #ARGV, 3 do\nif find_live_run(ARGV[n], ARGV[n + 1]) then\ncall('HSET', NOTES .. sub(ARGV[n], 3), ARGV[n + 1], ARGV[n + 2])\nelse\nstale[#stale + 1] = digits((n - 2) / 3)\nend\nend\ncount()\nreturn answer(stale)",
 )

@@ -5,7 +5,7 @@ import { listActivity } from './activity.ts'
 import { activityArgs } from './apply.ts'
 import { ChangeWriter } from './change-writer.ts'
 import { beatValues, listInstances, readBeat } from './instances.ts'
-import { encodeName, instantOf, memberOf, namespaceKey, neverKey, packToken, readToken, wakeChannel } from './keys.ts'
+import { encodeName, instantOf, memberOf, namespaceKey, neverKey, packToken, wakeChannel } from './keys.ts'
 import type { Link, Script, Session } from './link.ts'
 import { listLatest, listRecords } from './list-records.ts'
 import { countFires, listEnds, listSchedules } from './lists.ts'
@@ -131,7 +131,9 @@ class RedisStore implements Store<never> {
       packToken(token),
       JSON.stringify({ progress, log, logCut }),
     ])
-    return { stale: (await this.#ask(ANNOTATE, args)).lines.map(readToken) }
+    const { lines } = await this.#ask(ANNOTATE, args)
+    const runs = notes.map(({ schedule, token }) => ({ schedule, token }))
+    return { stale: lines.map((place) => runs[Number(place)]!) }
   }
 
   readonly transact: Store['transact'] = async () => {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FireKey, StepRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
-import type { Annotation, StepAnswer, StepCommand } from '../store.ts'
+import type { Annotation, RunKey, StepAnswer, StepCommand } from '../store.ts'
 import { type Row, statement } from './driver.ts'
 import { isPresent } from './instances.ts'
 import { stepOf } from './rows.ts'
@@ -83,11 +83,11 @@ export function listSteps(db: DatabaseSync, namespace: string, { schedule, dueAt
   return statement(db, LIST_STEPS).all(namespace, schedule, dueAt, nonce).map(stepOf)
 }
 
-/** Returns the tokens of runs that are not live. */
-export function annotate(db: DatabaseSync, namespace: string, notes: readonly Annotation[]): string[] {
-  const stale: string[] = []
+/** Returns the runs that are not live. */
+export function annotate(db: DatabaseSync, namespace: string, notes: readonly Annotation[]): RunKey[] {
+  const stale: RunKey[] = []
   for (const { schedule, token, ...told } of notes) {
-    if (liveRun(db, namespace, schedule, token) === null) stale.push(token)
+    if (liveRun(db, namespace, schedule, token) === null) stale.push({ schedule, token })
     else statement(db, NOTE).run(namespace, schedule, token, JSON.stringify(told))
   }
   return stale

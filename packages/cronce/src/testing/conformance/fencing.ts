@@ -52,7 +52,7 @@ export function fencingRules(rule: Rule): void {
       const { state, run } = await running(store, 's', { instance: 'i' })
       assert.deepEqual(await store.annotate([note(run, 'in time')]), { stale: [] })
       await stop(bench, run, state)
-      assert.deepEqual(await store.annotate([note(run, 'too late')]), { stale: [run.token] })
+      assert.deepEqual(await store.annotate([note(run, 'too late')]), { stale: [{ schedule: 's', token: run.token }] })
       assert.equal((await runsOf(store))[0]?.progress?.message, 'in time')
     })
 
@@ -102,7 +102,7 @@ export function fencingRules(rule: Rule): void {
   rule('a run of an instance that the store does not know is not live', async ({ store }) => {
     const { run } = await running(store, 's', { instance: 'stranger' })
     assert.deepEqual(await begin(store, run), { kind: 'stale' })
-    assert.deepEqual(await store.annotate([note(run, 'hello')]), { stale: [run.token] })
+    assert.deepEqual(await store.annotate([note(run, 'hello')]), { stale: [{ schedule: 's', token: run.token }] })
     assert.deepEqual([await store.listSteps(keyOf(run)), (await runsOf(store))[0]?.progress], [[], null])
     if (!store.info.transactions) return
     const { schedule, token } = run
@@ -124,7 +124,7 @@ export function fencingRules(rule: Rule): void {
     for (const token of ['1', other.token]) {
       const stranger = { ...run, token }
       assert.deepEqual(await begin(store, stranger), { kind: 'stale' })
-      assert.deepEqual(await store.annotate([note(stranger, 'hello')]), { stale: [token] })
+      assert.deepEqual(await store.annotate([note(stranger, 'hello')]), { stale: [{ schedule: 's', token }] })
     }
     assert.deepEqual(
       (await runsOf(store)).map(({ progress }) => progress),
@@ -132,12 +132,14 @@ export function fencingRules(rule: Rule): void {
     )
   })
 
-  rule('of several notes, the stale are named and the others are kept', async ({ store }) => {
+  rule('of several notes with one token, only those of stale runs are refused', async ({ store }) => {
     await join(store, 'i', 'gone')
-    const { run: live } = await running(store, 'a', { instance: 'i', epoch: 3 })
-    const { run: stale } = await running(store, 'b', { instance: 'gone', epoch: 4 })
+    const { run: live } = await running(store, 'a', { instance: 'i' })
+    const { run: stale } = await running(store, 'b', { instance: 'gone' })
+    assert.equal(live.token, stale.token)
     await bury(store, 'gone')
-    assert.deepEqual(await store.annotate([note(stale, 'no'), note(live, 'yes')]), { stale: [stale.token] })
+    const answer = await store.annotate([note(live, 'yes'), note(stale, 'no')])
+    assert.deepEqual(answer, { stale: [{ schedule: 'b', token: stale.token }] })
     const runs = await runsOf(store)
     assert.deepEqual(Object.fromEntries(runs.map((run) => [run.schedule, run.progress?.message])), {
       a: 'yes',

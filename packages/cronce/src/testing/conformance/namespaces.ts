@@ -85,7 +85,7 @@ export function namespaceRules(rule: Rule): void {
     const begin = { kind: 'begin', fire: keyOf(run), step: 'a', token: run.token, rerun: false } as const
     assert.deepEqual(await other.step(begin), { kind: 'stale' })
     const note = { schedule: 's', token: run.token, progress: null, log: [], logCut: false }
-    assert.deepEqual(await other.annotate([note]), { stale: [run.token] })
+    assert.deepEqual(await other.annotate([note]), { stale: [{ schedule: 's', token: run.token }] })
     await running(other, 's', { instance: 'i', slots })
   })
 

@@ -80,7 +80,9 @@ kept as (
    order by t.key, t.token, t.place desc
   on conflict (key, token) do update set notes = excluded.notes
 )
-select coalesce(json_agg(t.token order by t.place) filter (where t.key is null), '[]')::text as answer from note t
+select coalesce(json_agg(json_build_object('schedule', t.schedule, 'token', t.token) order by t.place)
+                filter (where t.key is null), '[]')::text as answer
+  from note t
 
 -- name: loadApp
 select json_build_object('now', m.now, 'app', (

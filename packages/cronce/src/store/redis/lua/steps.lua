@@ -43,13 +43,13 @@ return answer(lines)
 
 -- script: annotate
 -- uses: keys moment line
--- ARGV: epoch, and for each note member, token and text. Answers the tokens that were refused.
+-- ARGV: epoch, and for each note member, token and text. Answers the places of the notes that were refused.
 local stale = {}
 for n = 2, #ARGV, 3 do
   if find_live_run(ARGV[n], ARGV[n + 1]) then
     call('HSET', NOTES .. sub(ARGV[n], 3), ARGV[n + 1], ARGV[n + 2])
   else
-    stale[#stale + 1] = ARGV[n + 1]
+    stale[#stale + 1] = digits((n - 2) / 3)
   end
 end
 count()
