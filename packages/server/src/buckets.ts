@@ -48,7 +48,7 @@ export async function bucketsOf(source: Source, { schedule, from, to, buckets }:
     for (const bucket of items.slice(first, indexOf(range?.untilAt ?? dueAt) + 1))
       bucket.worst = worse(bucket.worst, state)
   }
-  return { schedule, from, to, readFrom: cut ? fires.at(-1)!.dueAt : from, items, cut }
+  return { schedule, from, to, readFrom: cut ? (fires.at(-1)?.dueAt ?? to) : from, items, cut }
 }
 
 function emptyBucket(at: number): Bucket {

@@ -21,9 +21,10 @@ import { readFields, readParameters } from './read-fields.ts'
 import { readParts, readQuery } from './read-path.ts'
 import { ROUTES } from './routes/all.ts'
 import type { Asker, Call, Route } from './routes/route.ts'
+import { Seal } from './seal.ts'
 import { shared } from './shared.ts'
 import type { Source } from './source.ts'
-import { visibleSource } from './visible-source.ts'
+import { demandVisible, visibleSource } from './visible-source.ts'
 
 /** The HTTP API as one function, for every server that knows Request and Response. */
 export interface Handler {
@@ -53,6 +54,7 @@ export function createHandler(source: Source, options: HandlerOptions = {}): Han
     metrics: resolved.metrics === false ? null : serverMetrics(source, resolved.metrics),
     overview: shared(OVERVIEW_MS, () => overviewOf(source)),
     document: documentOf(ROUTES),
+    seal: new Seal(resolved.cursorSecret),
   })
   const handle = async (request: Request): Promise<Response> => {
     try {
@@ -73,7 +75,10 @@ export function createHandler(source: Source, options: HandlerOptions = {}): Han
 }
 
 /** What is the same for every request. */
-type Surroundings = Pick<Call, 'source' | 'options' | 'events' | 'isReady' | 'metrics' | 'overview' | 'document'>
+type Surroundings = Pick<
+  Call,
+  'source' | 'options' | 'events' | 'isReady' | 'metrics' | 'overview' | 'document' | 'seal'
+>
 
 function serveRoutes(around: Surroundings): (request: Request) => Promise<Response> {
   const { options } = around
@@ -117,9 +122,9 @@ const UNKNOWN: Asker = { level: 'none', author: undefined, principal: '', rights
 const NOTHING_GIVEN = { parts: () => '', query: {}, body: {}, key: null, principal: '', asker: UNKNOWN } as const
 
 /** What a caller who does not see all schedules is given instead. */
-function seenBy({ source }: Surroundings, { isVisible }: Asker): Partial<Pick<Call, 'source' | 'overview'>> {
+function seenBy({ source, seal }: Surroundings, { isVisible }: Asker): Partial<Pick<Call, 'source' | 'overview'>> {
   if (isVisible === null) return {}
-  const seen = visibleSource(source, isVisible)
+  const seen = visibleSource(source, isVisible, seal)
   return { source: seen, overview: () => overviewOf(seen, source.instances) }
 }
 
@@ -128,6 +133,7 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers)
   const parts = readParts(route.path, path)
   // A probe answers whatever a prober appends; a route with a proof of its own also judges what it is given.
   if (route.access === 'open' || route.access === 'own') return send(await route.handle({ ...call, parts }))
+  demandVisibleIn(route, parts, call.asker)
   // Metrics are no JSON, and contain no payloads.
   const isWhole = route.access === 'metrics' || call.asker.rights.has('seeInput')
   const reply = (answer: Answer | Response): Response => send(isWhole ? answer : hidden(answer))
@@ -150,6 +156,12 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers)
       }
     }),
   )
+}
+
+/** Before anything is answered, also what is kept for an idempotency key: a hidden schedule in the path does not exist. */
+function demandVisibleIn({ path }: Route, parts: Call['parts'], { isVisible }: Asker): void {
+  const [, part] = /^\/api\/v1\/(?:schedules|fires|runs)\/:(\w+)/.exec(path) ?? []
+  if (isVisible !== null && part !== undefined) demandVisible(parts(part), isVisible)
 }
 
 /** A stream does this by itself, event by event. */

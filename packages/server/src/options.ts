@@ -25,6 +25,11 @@ export interface HandlerOptions {
    * bounded by `streams` only. @default a quarter of `streams`
    */
   readonly streamsPerPrincipal?: number | undefined
+  /**
+   * A secret of at least 16 characters that all processes behind one address share: then each accepts the `next` of another one from
+   * callers who see some schedules only. @default a random one, so that these cursors end with the process
+   */
+  readonly cursorSecret?: string | undefined
   /** A condition of `/readyz` besides the store and the instance. @default none */
   readonly ready?: (() => boolean | Promise<boolean>) | undefined
   /** Options of `/metrics` and `/metrics/fleet`. `false`: the handler measures nothing and has neither path. @default { maxJobs: 100 } */
@@ -56,6 +61,7 @@ export interface ResolvedOptions {
   readonly allowedOrigins: ReadonlySet<string>
   readonly streams: number
   readonly streamsPerPrincipal: number
+  readonly cursorSecret: string | null
   readonly ready: () => boolean | Promise<boolean>
   readonly metrics: MetricsOptions | false
   readonly fires: HandleFireOptions
@@ -71,6 +77,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'allowedOrigins',
   'streams',
   'streamsPerPrincipal',
+  'cursorSecret',
   'ready',
   'metrics',
   'fires',
@@ -102,6 +109,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
     allowedOrigins: new Set((options.allowedOrigins ?? []).map(readOrigin)),
     streams,
     streamsPerPrincipal: readInteger('streamsPerPrincipal', perPrincipal, 1, 10_000),
+    cursorSecret: readSecret(options.cursorSecret),
     ready: options.ready ?? (() => true),
     metrics: options.metrics ?? {},
     fires: options.fires ?? {},
@@ -119,6 +127,15 @@ const stderr: ApiLogger = {
 function readBasePath(value: unknown): string {
   if (typeof value === 'string' && /^(\/[\w.~%@:+-]+)*\/?$/.test(value)) return value.replace(/\/$/, '')
   throw invalid('basePath', 'a path', "Write basePath: '/ops/cronce'.")
+}
+
+/** Shorter ones can be guessed. */
+const SECRET_MIN = 16
+
+function readSecret(value: unknown): string | null {
+  if (value === undefined) return null
+  if (typeof value === 'string' && value.length >= SECRET_MIN) return value
+  throw invalid('cursorSecret', `a text of at least ${SECRET_MIN} characters`, 'Make one with openssl rand -hex 32.')
 }
 
 function readOrigin(value: unknown): string {

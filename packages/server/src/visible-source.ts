@@ -1,29 +1,51 @@
-import { CronceError, type Page } from 'cronce'
+import { CronceError, type NewSchedule, type Page, type ScheduleView, type WrittenSchedule } from 'cronce'
+import { refuse } from './answer.ts'
+import type { Seal, SealPurpose } from './seal.ts'
 import type { Source } from './source.ts'
 
 type IsVisible = (schedule: string) => boolean
 type Method = (...given: unknown[]) => Promise<unknown>
 
-/** Pages that are read for one that would be empty: a caller may see few of many schedules. */
-const PAGES_MOST = 20
+/** Pages that one request may read in place of pages on which the caller sees nothing. After that, lists answer empty pages. */
+const PAGES_INSTEAD = 10
+
+/** What the parts of a visible source share. */
+interface Sight {
+  readonly isVisible: IsVisible
+  readonly seal: Seal
+  readonly find: Source['schedules']['find']
+  pagesLeft: number
+}
 
 /**
  * A source in which only some schedules exist. What names another one is told that there is none, also by methods that are added later:
  * a method that does not name a schedule first is refused unless it is listed here.
  */
-export function visibleSource(source: Source, isVisible: IsVisible): Source {
+export function visibleSource(source: Source, isVisible: IsVisible, seal: Seal): Source {
   const { schedules, fires, runs, steps, activity, alerts, deployments } = source
+  const sight: Sight = { isVisible, seal, find: schedules.find, pagesLeft: PAGES_INSTEAD }
   const isSeen = ({ schedule }: { readonly schedule: string }): boolean => isVisible(schedule)
   const parts = {
     schedules: {
-      ...guard(schedules, isVisible),
-      list: visiblePages(schedules.list, ({ name }) => isVisible(name)),
+      ...guard(schedules, sight),
+      ...guardJobs(schedules, sight),
+      list: async (options?: Parameters<typeof schedules.list>[0]) => {
+        const { items, next } = await visiblePage(schedules.list, 'schedules', sight, ({ name }) => isVisible(name))(
+          options,
+        )
+        return { items: items.map((view) => shownView(view, sight)), next }
+      },
     },
-    fires: { ...guard(fires, isVisible), list: visiblePages(fires.list, isSeen) },
-    runs: { ...guard(runs, isVisible), list: visiblePages(runs.list, isSeen) },
-    steps: guard(steps, isVisible),
+    fires: { ...guard(fires, sight), list: visiblePage(fires.list, 'fires', sight, isSeen) },
+    runs: { ...guard(runs, sight), list: visiblePage(runs.list, 'runs', sight, isSeen) },
+    steps: guard(steps, sight),
     activity: {
-      list: visiblePages(activity.list, ({ subject: { type, name } }) => type === 'schedule' && isVisible(name)),
+      list: visiblePage(
+        activity.list,
+        'activity',
+        sight,
+        ({ subject: { type, name } }) => type === 'schedule' && isVisible(name),
+      ),
     },
     alerts: {
       list: async (options?: Parameters<typeof alerts.list>[0]) =>
@@ -54,20 +76,48 @@ export function visibleSource(source: Source, isVisible: IsVisible): Source {
   return Object.create(null, { store, ...Object.fromEntries(fields) }) as Source
 }
 
+/** Throws for a schedule that does not exist for the caller, whether or not it exists. */
+export function demandVisible(name: string, isVisible: IsVisible): void {
+  if (!isVisible(name)) throw notFound(name)
+}
+
 /** The methods of a part of the client, all of which name a schedule first: as text, or as the schedule of a fire. */
-function guard<Methods extends object>(methods: Methods, isVisible: IsVisible): Methods {
+function guard<Methods extends object>(methods: Methods, sight: Sight): Methods {
   const guarded = Object.entries(methods as Record<string, Method>).map(([key, method]) => [
     key,
     async (...given: unknown[]) => {
       const name = nameIn(given[0])
-      if (name === null || !isVisible(name)) throw notFound(name)
-      // The hint of the client may name a schedule that the caller must not know.
-      return method(...given).catch((error: unknown) => {
-        throw error instanceof CronceError && error.code === 'SCHEDULE_NOT_FOUND' ? notFound(name) : error
-      })
+      if (name === null || !sight.isVisible(name)) throw notFound(name)
+      try {
+        return shown(await method(...given), name, sight)
+      } catch (error) {
+        throw await shownError(error, name, sight)
+      }
     },
   ])
   return Object.fromEntries(guarded) as Methods
+}
+
+/** A schedule runs its job with any input, so the caller has to see the job, too. */
+function guardJobs(
+  { create, put, replace }: Source['schedules'],
+  sight: Sight,
+): Pick<Source['schedules'], 'create' | 'put' | 'replace'> {
+  const guarded = Object.entries(guard({ create, put, replace }, sight)).map(([key, write]) => [
+    key,
+    async (name: string, options: NewSchedule, more?: object) => {
+      demandVisible(name, sight.isVisible)
+      const { job } = options
+      if (typeof job === 'string' && !sight.isVisible(job)) {
+        const message = `There is no job ${JSON.stringify(job)}, or you may not use it.`
+        throw refuse('ACCESS_RIGHT_MISSING', message, 'Use a job that you see, or ask those who run this server.')
+      }
+      const written: WrittenSchedule = await write(name, options, more)
+      // The job that may have been meant is one of all jobs.
+      return { ...written, warnings: written.warnings.map((text) => text.replace(/; did you mean .*\?$/, '.')) }
+    },
+  ])
+  return Object.fromEntries(guarded)
 }
 
 function nameIn(given: unknown): string | null {
@@ -80,16 +130,66 @@ function notFound(name: string | null): CronceError {
   return new CronceError('SCHEDULE_NOT_FOUND', message, { hint: 'GET /api/v1/schedules lists those that you see.' })
 }
 
-/** The pages of a list without what is hidden. A page may be short; it is empty only after many pages without anything to see. */
-function visiblePages<Options extends { readonly after?: string | undefined }, Item>(
-  list: (options?: Options) => Promise<Page<Item>>,
+/** What a method answers about a schedule. A trigger may find the fire of its key under a hidden name that the job had before. */
+function shown(answer: unknown, name: string, sight: Sight): unknown {
+  if (typeof answer !== 'object' || answer === null) return answer
+  const { schedule } = ('fire' in answer ? answer.fire : answer) as { readonly schedule?: string }
+  if (schedule !== undefined && !sight.isVisible(schedule)) throw notFound(name)
+  return 'retirements' in answer ? shownView(answer as ScheduleView, sight) : answer
+}
+
+function shownView<View extends ScheduleView>(view: View, { isVisible }: Sight): View {
+  const retirements = view.retirements.map(({ renamedTo, ...rest }) =>
+    renamedTo === undefined || !isVisible(renamedTo) ? rest : { ...rest, renamedTo },
+  )
+  return { ...view, retirements }
+}
+
+/** Hints may name any schedule, and messages the other names of a renamed job. */
+async function shownError(error: unknown, name: string, { find, isVisible }: Sight): Promise<unknown> {
+  if (!(error instanceof CronceError)) return error
+  if (error.code === 'SCHEDULE_NOT_FOUND') return notFound(name)
+  const view = await find(name).catch(() => null)
+  const names = (view?.retirements ?? []).flatMap(({ renamedTo }) => renamedTo ?? []).filter((one) => !isVisible(one))
+  const without = (text: string): string => names.reduce((said, hidden) => said.replaceAll(hidden, '(hidden)'), text)
+  if (names.length === 0) return error
+  return new CronceError(error.code, without(error.message), { hint: without(error.hint ?? '') || undefined })
+}
+
+interface ListOptions {
+  readonly after?: string | undefined
+  readonly schedule?: string | undefined
+  readonly fire?: { readonly schedule: string } | undefined
+}
+
+/**
+ * A list without what is hidden. A page may be short, and is empty if the request has read enough pages without anything to see.
+ * `next` is sealed: it says where the page ends, which may be at a hidden item.
+ */
+function visiblePage<Options extends object, Item>(
+  list: (options?: Options & ListOptions) => Promise<Page<Item>>,
+  purpose: SealPurpose,
+  sight: Sight,
   isSeen: (item: Item) => boolean,
-): (options?: Options) => Promise<Page<Item>> {
+): (options?: Options & ListOptions) => Promise<Page<Item>> {
+  const { isVisible, seal } = sight
   return async (options) => {
-    let page = await list(options)
-    for (let read = 1; read < PAGES_MOST && page.next !== null && !page.items.some(isSeen); read++) {
+    const { after, schedule, fire } = options ?? {}
+    if ([schedule, fire?.schedule].some((name) => name !== undefined && !isVisible(name)))
+      return { items: [], next: null }
+    const from = after === undefined ? undefined : openCursor(seal, purpose, after)
+    let page = await list({ ...(options as Options), after: from })
+    while (page.next !== null && sight.pagesLeft > 0 && !page.items.some(isSeen)) {
+      sight.pagesLeft--
       page = await list({ ...(options as Options), after: page.next })
     }
-    return { items: page.items.filter(isSeen), next: page.next }
+    return { items: page.items.filter(isSeen), next: page.next === null ? null : seal.close(purpose, page.next) }
   }
+}
+
+function openCursor(seal: Seal, purpose: SealPurpose, after: string): string {
+  const cursor = seal.open(purpose, after)
+  if (cursor !== null) return cursor
+  const hint = 'Begin with the first page. If several processes serve the API, give them the same cursorSecret.'
+  throw refuse('CURSOR_INVALID', 'The cursor is of another list or another process.', hint)
 }

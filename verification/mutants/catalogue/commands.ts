@@ -3,6 +3,23 @@ import { edit, type Mutant } from '../mutant.ts'
 /** Mistakes in what people do to a schedule. */
 export const COMMAND_MUTANTS: readonly Mutant[] = [
   {
+    name: 'steers-locks',
+    rule: 'rule 24',
+    breaks: 'An operator triggers, pauses or retries a lock, which then waits for an instance that will never run it.',
+    edits: [
+      edit(
+        'client/read-name.ts',
+        '  if (!name.startsWith(RESERVED_PREFIX)) return name\n  const message',
+        "  if (name !== '') return name\n  const message",
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/client/reserved-names.test.ts',
+      names: ['what is kept under such a name can be cancelled, and removed by force, but not steered'],
+    },
+  },
+  {
     name: 'change-forgets-the-old-rule',
     rule: 'rule 25',
     breaks: 'A new rule counts from now on, and what was due under the old one is dropped.',

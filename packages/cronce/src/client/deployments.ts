@@ -109,6 +109,8 @@ function viewDeployments({ name, active, activated, deployments, refused }: AppR
   return { app: name, active, activated, deployments: views, refused }
 }
 
-function viewDeployment({ cleared: _, renames: __, ...view }: DeploymentRecord): DeploymentView {
-  return view
+/** By field: the record grows, and what it holds beside these is for processes. */
+function viewDeployment(record: DeploymentRecord): DeploymentView {
+  const { id, explicit, number, declares, firstReadyAt, readyAt, goneAt, onProbation, lost } = record
+  return { id, explicit, number, declares, firstReadyAt, readyAt, goneAt, onProbation, lost }
 }

@@ -23,7 +23,7 @@ import {
   readFireKey,
   readOperator,
 } from './read-command.ts'
-import { readName } from './read-name.ts'
+import { demandSteered, readName } from './read-name.ts'
 import { optionInvalid, readBoolean, readChoice, readInteger } from './read-option.ts'
 import type { When } from './schedule-options.ts'
 import type { FireView } from './views.ts'
@@ -123,6 +123,7 @@ export function makeFires<Tx>(parts: ClientParts<Tx>): Fires {
     },
     async retry(fire, options) {
       const key = readFireKey(fire)
+      demandSteered(key.schedule)
       const { force = false, ...authored } = readCommand(options, ['force', ...AUTHORED])
       const by = readOperator(authored)
       const command = { force: readBoolean('force', force), dueAt: key.dueAt, asked: authorOf(by) }

@@ -29,6 +29,19 @@ export function readOwnName(what: string, value: unknown): string {
   )
 }
 
+/** The name of a schedule that an operator may steer. A lock or election that is triggered, paused or retried would wait for an instance for ever. */
+export function readSteered(value: unknown): string {
+  return demandSteered(readName('schedule', value))
+}
+
+export function demandSteered(name: string): string {
+  if (!name.startsWith(RESERVED_PREFIX)) return name
+  const message = `${show(name)} can't be triggered, paused, skipped, backfilled or retried: cronce uses it itself.`
+  throw new CronceError('NAME_RESERVED', message, {
+    hint: 'To take a lock or a term from its holder, remove the schedule by force.',
+  })
+}
+
 function problemOf(value: unknown, max: number): string | null {
   if (typeof value !== 'string') return 'a name is a text'
   if (value === '') return 'it is empty'

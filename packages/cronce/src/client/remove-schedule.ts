@@ -1,5 +1,5 @@
 import { CronceError } from '../errors.ts'
-import { alertsSchedule } from '../model/exclusive-jobs.ts'
+import { alertsSchedule, RESERVED_PREFIX } from '../model/exclusive-jobs.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { isRenamedTo, namesBefore } from '../policy/deploy/continue-job.ts'
 import { announceRetirements } from '../policy/deploy/deployment.ts'
@@ -21,11 +21,7 @@ export async function removeSchedule<Tx>(
   command: RemoveCommand,
   by: Operator,
 ): Promise<void> {
-  if (id.startsWith(alertsSchedule('')) && !command.force) {
-    throw new CronceError('NAME_RESERVED', `${id} holds the alerts and mutes of an app: cronce uses it itself.`, {
-      hint: 'If the app is gone for good, remove it by force.',
-    })
-  }
+  if (id.startsWith(RESERVED_PREFIX) && !command.force) throw usedByCronce(id)
   let app: string | null = null
   const act: Act = { action: 'remove', by, changed: removed }
   await changeSchedule(
@@ -81,6 +77,17 @@ async function announceRemoval<Tx>({ store }: ClientParts<Tx>, app: string, id: 
     const announced = { ...announceRetirements(record, [id]), tidiedFor: null }
     if (await writeStore('change an app', () => store.saveApp(announced))) return
   }
+}
+
+function usedByCronce(id: string): CronceError {
+  const isOfAlerts = id.startsWith(alertsSchedule(''))
+  const message = isOfAlerts
+    ? `${id} holds the alerts and mutes of an app: cronce uses it itself.`
+    : `The schedule ${id} can't be removed without force: cronce uses it itself.`
+  const hint = isOfAlerts
+    ? 'If the app is gone for good, remove it by force.'
+    : 'Remove it by force if its holder is to lose it, or leave it: cronce prunes a name that is not used for a day.'
+  return new CronceError('NAME_RESERVED', message, { hint })
 }
 
 function appOf({ source }: ScheduleState): string | null {

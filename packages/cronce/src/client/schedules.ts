@@ -24,7 +24,7 @@ import {
   readCommand,
   readOperator,
 } from './read-command.ts'
-import { readName } from './read-name.ts'
+import { readName, readSteered } from './read-name.ts'
 import { optionInvalid, readBoolean, readChoice, readInstant } from './read-option.ts'
 import { removeSchedule } from './remove-schedule.ts'
 import type { NewSchedule, When } from './schedule-options.ts'
@@ -159,24 +159,24 @@ export function makeSchedules<Tx>(parts: ClientParts<Tx>): Schedules<Tx> {
       const command = { force: readBoolean('force', force) }
       await removeSchedule(parts, readName('schedule', name), command, readOperator(authored))
     },
-    pause: async (name, options) => pauseSchedule(parts, readName('schedule', name), options),
+    pause: async (name, options) => pauseSchedule(parts, readSteered(name), options),
     async resume(name, options) {
       const { missed, ...authored } = readCommand(options, ['missed', ...AUTHORED])
       const chosen = missed === undefined ? undefined : readChoice('missed', missed, MISSED)
       return resumeSchedule(parts, readName('schedule', name), chosen, readOperator(authored))
     },
-    trigger: async (name, options) => triggerSchedule(parts, readName('schedule', name), options),
+    trigger: async (name, options) => triggerSchedule(parts, readSteered(name), options),
     async skipNext(name, options) {
       const { dueAt: given, ...authored } = readCommand(options, ['dueAt', ...AUTHORED])
       const dueAt = readInstant('dueAt', given)
       const by = readOperator(authored)
-      const id = readName('schedule', name)
+      const id = readSteered(name)
       const decide: Decide = (state, context) => skipNext(state, dueAt, context, authorOf(by))
       const changed = () => ({ dueAt })
       return viewChanged(await changeSchedule(parts, id, decide, { act: { action: 'skip', by, changed } }))
     },
-    deliver: async (name, options) => deliverFire(parts, readName('schedule', name), options),
-    backfill: async (name, options) => backfill(parts, readName('schedule', name), options),
+    deliver: async (name, options) => deliverFire(parts, readSteered(name), options),
+    backfill: async (name, options) => backfill(parts, readSteered(name), options),
   }
 }
 

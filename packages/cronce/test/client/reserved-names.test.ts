@@ -33,3 +33,35 @@ test('what is kept under such a name can be looked at', async (context) => {
   await app.lock('billing', () => {})
   assert.equal((await app.schedules.get('cronce:lock:billing')).job, 'cronce:lock')
 })
+
+test('what is kept under such a name can be cancelled, and removed by force, but not steered', async (context) => {
+  const app = cronce({ store: 'memory:', signals: false, logger: false })
+  context.after(() => app.stop())
+  await app.start()
+  const name = 'cronce:lock:billing'
+  const entered = Promise.withResolvers<void>()
+  const held = app.lock('billing', async ({ signal }) => {
+    entered.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return String(signal.reason)
+  })
+  await entered.promise
+  const [run] = (await app.runs.list({ schedule: name })).items
+  const { schedules, fires } = app
+  for (const steer of [
+    () => schedules.trigger(name),
+    () => schedules.pause(name),
+    () => schedules.skipNext(name, { dueAt: 0 }),
+    () => schedules.backfill(name, { from: 0, to: 1 }),
+    () => schedules.deliver(name, { dueAt: 0 }),
+    () => schedules.remove(name),
+    () => fires.retry({ schedule: name, dueAt: run!.dueAt, nonce: run!.nonce }, { force: true }),
+  ]) {
+    await assert.rejects(steer, { code: 'NAME_RESERVED' })
+  }
+  await app.runs.cancel(name, run!.token)
+  assert.match(await held, /An operator cancelled the run/)
+  await schedules.remove(name, { force: true })
+  assert.equal(await schedules.find(name), null)
+  assert.equal(await app.lock('billing', () => 'entered'), 'entered')
+})

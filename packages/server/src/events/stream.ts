@@ -1,4 +1,5 @@
 import { hidePayloads } from '../hide-payloads.ts'
+import type { Seal } from '../seal.ts'
 import type { EventHub, Listener, Session } from './hub.ts'
 import type { Told } from './ring.ts'
 
@@ -11,6 +12,8 @@ export interface StreamOptions {
   readonly signal: AbortSignal
   /** Which schedules the reader sees; `null`: all of them. */
   readonly isVisible: ((schedule: string) => boolean) | null
+  /** Seals the ids, which count hidden events, too; `null`: the reader sees all schedules. */
+  readonly seal: Seal | null
   /** The reader may see inputs and results. */
   readonly hasPayloads: boolean
 }
@@ -66,15 +69,16 @@ class EventStream implements Listener {
   }
 
   async open(): Promise<void> {
-    const { principal, signal, lastEventId } = this.#options
+    const { principal, signal, lastEventId: given, seal } = this.#options
     const session = await this.#hub.join(this, principal)
     this.#session = session
     if (signal.aborted) this.end()
     else signal.addEventListener('abort', this.end)
+    const lastEventId = given === null || seal === null ? given : seal.open('event', given)
     const resumed = positionOf(lastEventId, session)
     this.#position = resumed ?? session.ring.end
     if (this.#isOver) return
-    const kind = lastEventId === null || resumed !== null ? 'ready' : 'reset'
+    const kind = given === null || resumed !== null ? 'ready' : 'reset'
     this.#send(`retry: 3000\n${eventText(kind, this.#id(session), '{}')}`)
   }
 
@@ -123,7 +127,8 @@ class EventStream implements Listener {
   }
 
   #id({ boot }: Session): string {
-    return `${boot}-${this.#position}`
+    const id = `${boot}-${this.#position}`
+    return this.#options.seal?.close('event', id) ?? id
   }
 
   #shown(data: string): string {

@@ -5,6 +5,7 @@ import type { ServerMetrics } from '../metrics/server-metrics.ts'
 import type { Schema } from '../openapi/schema.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { Parts } from '../read-path.ts'
+import type { Seal } from '../seal.ts'
 import type { Source } from '../source.ts'
 
 /** Who calls, as far as the access function says. */
@@ -42,6 +43,8 @@ export interface Call {
   readonly document: Readonly<Record<string, unknown>>
   /** What Prometheus reads of this process and of the fleet; `null`: not offered here. */
   readonly metrics: ServerMetrics | null
+  /** For positions that are told to callers who see some schedules only. */
+  readonly seal: Seal
   /** The figures of the first screen. */
   readonly overview: () => Promise<unknown>
 }
