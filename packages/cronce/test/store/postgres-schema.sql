@@ -379,15 +379,15 @@ view steps (
 
 function _add_activity(_namespace text, _lines json); -- 4775f29509ab1b93b0a2a8e8f72e9179
 function _append(_namespace text, _key bigint, _lines json); -- c8d03285ac84c17d9218fb9ab7d29de4
-function _apply_1(_namespace text, _header text, _changes text); -- fd997875f332fc9f676db2485dbe651d
-function _beat_1(_namespace text, _beat text); -- 363160e4472fd5b14c990e3b4d0a79fa
+function _apply_1(_namespace text, _header text, _changes text); -- eac527dc6c598a070aa269f31d1ee0ca
+function _beat_1(_namespace text, _beat text); -- 36a25af74b50f4b1885036e17f3be535
 function _bury_1(_namespace text, _instance text, _renewals text, _hint text); -- 31f5b8a62daa7cab75d26f15db889cd7
 function _claim_1(_namespace text, _header text, _key_list text, _version_list text, _not_before_list text, _wake_at_list text, _next_at_list text, _planned_to_list text, _extra_list text, _due_at_list text, _token_list text, _started_at_list text); -- 2f48201f4e5fa3d4e88525f0b3e8a27e
 function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- 08e29a57009e78de978caf625d7407e0
+function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- 8b946f4451980a31810fcabfd0dcf5ef
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
 function _finish_claims(_ids bigint[], _settled bigint[]); -- e346248622e2fc1021bbc562ce634e12
@@ -405,7 +405,7 @@ function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad734
 function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
 function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
-function _prune_1(_namespace text, _limit text); -- a0004c685f77cc3ebe92c67cb5842e27
+function _prune_1(_namespace text, _limit text); -- f7ce54dd28ad00f66c4bfc6784412105
 function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72
 function _renewals(_renewals bigint, _runner integer); -- f12780461ece618e176bab1dd054bf15
 function _runner(_namespace text, _instance text); -- fd6b1b26aa93121f1c343e88051be854
