@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from 'node:tls'
-import { CronceError } from '../../errors.ts'
 import { openKvStore } from '../kv/open.ts'
 import { ServerClock } from '../kv/server-clock.ts'
 import type { OpenOptions, Store, StoreSource } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { demandOptions, optionsInvalid as invalid, isUrlOrOptions, shown, targetHint } from '../store-options.ts'
 import { endpointOf, parseUrl } from './address.ts'
 import { ClockKeeper } from './clock-keeper.ts'
 import { EtcdDriver } from './driver.ts'
@@ -24,14 +24,16 @@ export interface EtcdOptions {
   readonly timeoutMs?: number | undefined
 }
 
-const NAMES: ReadonlySet<string> = new Set([
-  'endpoints',
-  'user',
-  'password',
-  'tls',
-  'prefix',
-  'timeoutMs',
-] satisfies (keyof EtcdOptions)[])
+const NAMES = ['endpoints', 'user', 'password', 'tls', 'prefix', 'timeoutMs'] satisfies (keyof EtcdOptions)[]
+
+const FOREIGN = {
+  hosts: 'endpoints',
+  host: 'endpoints',
+  url: 'endpoints',
+  username: 'user',
+  ssl: 'tls',
+  namespace: 'prefix',
+}
 
 /** Nested transactions came with 3.4. */
 const OLDEST = [3, 4] as const
@@ -87,14 +89,13 @@ async function checkServer(driver: EtcdDriver, warn: OpenOptions['warn']): Promi
 }
 
 function optionsOf(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endpoints'>): EtcdOptions {
-  const given = typeof target === 'string' ? fromUrl(target, more) : target
-  if (typeof given !== 'object' || given === null) {
-    throw invalid('etcd() needs a URL or options.', "Write etcd({ endpoints: ['http://127.0.0.1:2379'] }).")
+  if (!isUrlOrOptions(target)) {
+    const write = "Write etcd('etcd://127.0.0.1:2379') or etcd({ endpoints: ['http://127.0.0.1:2379'] })."
+    throw invalid(`etcd() needs a URL or options, but got ${shown(target)}.`, targetHint(target, write))
   }
-  const unknown = Object.keys(given).find((name) => !NAMES.has(name))
-  if (unknown !== undefined) {
-    throw invalid(`"${unknown}" is not an option of an etcd store.`, `Use ${[...NAMES].join(', ')}.`)
-  }
+  demandOptions('an etcd store', more, NAMES, FOREIGN)
+  const given = typeof target === 'string' ? fromUrl(target, more) : { ...target, ...more }
+  demandOptions('an etcd store', given, NAMES, FOREIGN)
   const { prefix, timeoutMs, endpoints } = given
   if (!Array.isArray(endpoints) || endpoints.length === 0) {
     throw invalid('The option endpoints must name at least one member.', "Write endpoints: ['http://127.0.0.1:2379'].")
@@ -122,8 +123,4 @@ function targetOf({ endpoints, user, password = '', tls = {}, timeoutMs = 5_000 
     user: user === undefined ? null : { name: user, password },
     timeoutMs,
   }
-}
-
-function invalid(message: string, hint: string): CronceError {
-  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
 }

@@ -1,3 +1,4 @@
+import { demandOptions } from '../store-options.ts'
 import { settleIdentity } from './identity.ts'
 import { type MigrationStatus, migrateUp, migrationStatus, requireMigrated, type UpOptions } from './migrate.ts'
 import { migrationSql } from './migration-sql.ts'
@@ -31,6 +32,7 @@ export interface Migrator {
 
 /** Connects on first use, with one connection. */
 export function migrator(target: Target, options: MigratorOptions = {}): Migrator {
+  demandOptions('migrator()', options, ['schema', 'warn'] satisfies (keyof MigratorOptions)[])
   const named = typeof target === 'string' ? schemaOfUrl(target) : { url: target, schema: undefined }
   const { schema = named.schema ?? DEFAULT_SCHEMA, warn = () => {} } = options
   quoteSchema(schema)

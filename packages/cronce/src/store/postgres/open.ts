@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { nameOfUrl } from '../name-of-url.ts'
 import { StoreError } from '../store-error.ts'
+import { shown, targetHint } from '../store-options.ts'
 import type { Database, Session, Statement } from './database.ts'
 import { type Connect, deadlineIn, type Row, within } from './drivers/connection.ts'
 import { type Driver, laneDriver } from './drivers/driver.ts'
@@ -53,8 +54,22 @@ export interface ConnectOptions {
   readonly warn: (code: string, message: string) => void
 }
 
+/** Refuses at once what is not a way to a database. */
+export function demandTarget(given: unknown): void {
+  const target = isDrizzle(given) ? given.$client : given
+  const isUrl = typeof target === 'string' && target !== ''
+  if (isUrl || isPgPool(target) || isPostgresJs(target) || isQueryable(target)) return
+  throw new StoreError('STORE_INVALID', `postgres() can't reach a database through ${shown(target)}.`, {
+    hint: targetHint(
+      target,
+      'Pass a URL, a pg Pool, a postgres.js sql, a Drizzle database, or an object with query(text, values). For Kysely, Knex and Prisma, write postgres(URL, { transaction: db }).',
+    ),
+  })
+}
+
 /** Does not connect yet. */
 export function openDatabase(target: Target, options: ConnectOptions): Database {
+  demandTarget(target)
   if (!isDrizzle(target)) return new DriverDatabase(driverFor(target, options), options)
   return new DriverDatabase(driverFor(target.$client, options), {
     ...options,
@@ -82,10 +97,7 @@ function driverFor(target: Target, options: ConnectOptions): Driver {
   if (isPostgresJs(target)) {
     return postgresJsDriver(target, 'the database of sql', direct ?? connectLikeSql(target), prepare ?? false)
   }
-  if (isQueryable(target)) return queryableDriver(target, 'the database', direct)
-  throw new StoreError('STORE_INVALID', `postgres() cannot reach a database through ${describe(target)}.`, {
-    hint: 'Pass a URL, a pg Pool, a postgres.js sql, a Drizzle database, or an object with query(text, values). For Kysely, Knex and Prisma, write postgres(URL, { transaction: db }).',
-  })
+  return queryableDriver(target as Queryable, 'the database', direct)
 }
 
 /** Where the pool connects to, if its options say so. */
@@ -96,11 +108,6 @@ function nameOfPool({ options }: PgPool): string {
   const named = typeof host === 'string' && typeof database === 'string' ? `postgres://${place}/${database}` : null
   const where = url ?? named
   return where === null ? 'the database of the pool' : `the database of the pool (${where})`
-}
-
-function describe(target: unknown): string {
-  if (typeof target !== 'object' || target === null) return `a value of type ${typeof target}`
-  return `an object of the class ${target.constructor?.name || 'Object'}`
 }
 
 /** Loads the driver on the first connection. */

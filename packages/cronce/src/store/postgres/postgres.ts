@@ -1,11 +1,11 @@
-import { CronceError } from '../../errors.ts'
 import { nameOfUrl } from '../name-of-url.ts'
 import type { StoreSource } from '../store.ts'
+import { demandOptions, optionsInvalid as invalid } from '../store-options.ts'
 import type { Database } from './database.ts'
 import { settleIdentity } from './identity.ts'
 import { openerOf, type TransactionOf, type TransactionOpener } from './library.ts'
 import { migrateUp, requireMigrated } from './migrate.ts'
-import { openDatabase, type Target } from './open.ts'
+import { demandTarget, openDatabase, type Target } from './open.ts'
 import { DEFAULT_SCHEMA, quoteSchema } from './schema-name.ts'
 import { schemaOfUrl } from './schema-of-url.ts'
 import { checkSettings } from './settings.ts'
@@ -37,7 +37,7 @@ export interface PostgresOptions<Opener extends TransactionOpener | undefined = 
   readonly adopt?: boolean | undefined
 }
 
-const NAMES: ReadonlySet<string> = new Set([
+const NAMES = [
   'schema',
   'migrate',
   'directUrl',
@@ -47,7 +47,15 @@ const NAMES: ReadonlySet<string> = new Set([
   'timeoutMs',
   'connections',
   'adopt',
-] satisfies (keyof PostgresOptions)[])
+] satisfies (keyof PostgresOptions)[]
+
+const FOREIGN = {
+  searchPath: 'schema',
+  max: 'connections',
+  poolSize: 'connections',
+  statement_timeout: 'timeoutMs',
+  direct: 'directUrl',
+}
 
 /**
  * A store in PostgreSQL: by URL, with connections of its own, or through what the application has: a `Pool` of pg, an `sql` of
@@ -66,6 +74,7 @@ export function postgres(
   options: PostgresOptions<(work: (tx: unknown) => Promise<void>) => Promise<unknown>>,
 ): StoreSource
 export function postgres<Tx>(target: Target, options: PostgresOptions = {}): StoreSource<Tx> {
+  demandTarget(target)
   checkOptions(options)
   const named = typeof target === 'string' ? schemaOfUrl(target) : { url: target, schema: undefined }
   const { schema = named.schema ?? DEFAULT_SCHEMA, migrate = 'never', adopt = false, ...connecting } = options
@@ -89,11 +98,9 @@ export function postgres<Tx>(target: Target, options: PostgresOptions = {}): Sto
   }
 }
 
-function checkOptions(options: object): void {
-  const unknown = Object.keys(options).find((name) => !NAMES.has(name))
-  if (unknown !== undefined)
-    throw invalid(`"${unknown}" is not an option of a PostgreSQL store.`, `Use ${[...NAMES].join(', ')}.`)
-  const { migrate, adopt, transaction } = options as PostgresOptions
+function checkOptions(options: PostgresOptions): void {
+  demandOptions('a PostgreSQL store', options, NAMES, FOREIGN)
+  const { migrate, adopt, transaction } = options
   if (migrate !== undefined && migrate !== 'auto' && migrate !== 'never') {
     throw invalid(`The option migrate can't be ${JSON.stringify(migrate)}.`, "Write 'auto' or 'never'.")
   }
@@ -115,8 +122,4 @@ function checkNumbers({ timeoutMs, connections }: PostgresOptions): void {
   if (connections !== undefined && !(Number.isInteger(connections) && connections >= 1)) {
     throw invalid('The option connections must be a whole number, at least 1.', 'Leave it out for 2.')
   }
-}
-
-function invalid(message: string, hint: string): CronceError {
-  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
 }

@@ -1,4 +1,4 @@
-import { CronceError } from '../../errors.ts'
+import { optionsInvalid as invalid } from '../store-options.ts'
 
 /** The default schema of the tables. */
 export const DEFAULT_SCHEMA = 'cronce'
@@ -30,8 +30,4 @@ export function quoteText(text: string): string {
   return text.includes('\\')
     ? `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
     : `'${text.replaceAll("'", "''")}'`
-}
-
-function invalid(message: string, hint: string): CronceError {
-  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
 }

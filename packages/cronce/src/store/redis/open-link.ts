@@ -3,7 +3,7 @@ import { nameOfUrl } from '../name-of-url.ts'
 import { StoreError } from '../store-error.ts'
 import { parseAddress } from './clients/address.ts'
 import type { Connector } from './clients/connection.ts'
-import { type Client, connectorLike, nameLike } from './clients/given.ts'
+import { type Client, connectorLike, demandClient, nameLike } from './clients/given.ts'
 import { Lane, pauseAfter, within } from './clients/lane.ts'
 import { connectorFor } from './clients/load.ts'
 import { OwnSession, pubSubOf } from './clients/session.ts'
@@ -35,6 +35,12 @@ export interface LinkOptions {
 export function openLink(target: Target, options: LinkOptions): Link {
   const connector = typeof target === 'string' ? connectorFor(parseAddress(target)) : connectorLike(target)
   return new ClientLink(nameOf(target), connector, options)
+}
+
+/** Refuses at once what is not a way to a server. */
+export function demandTarget(target: Target): void {
+  if (typeof target === 'string' && target !== '') parseAddress(target)
+  else demandClient(target)
 }
 
 /** Its address for messages, without user, password and options, which may be secrets. */

@@ -1,8 +1,8 @@
-import { CronceError } from '../../errors.ts'
 import type { StoreSource } from '../store.ts'
+import { demandOptions, optionsInvalid as invalid } from '../store-options.ts'
 import { namespaceKey } from './keys.ts'
 import type { WaitOptions } from './link.ts'
-import { nameOf, openLink, type Target } from './open-link.ts'
+import { demandTarget, nameOf, openLink, type Target } from './open-link.ts'
 import { checkSettings } from './settings.ts'
 import { openStore } from './store.ts'
 
@@ -16,13 +16,16 @@ export interface RedisOptions {
   readonly timeoutMs?: number | undefined
 }
 
-const NAMES: ReadonlySet<string> = new Set(['prefix', 'wait', 'timeoutMs'] satisfies (keyof RedisOptions)[])
+const NAMES = ['prefix', 'wait', 'timeoutMs'] satisfies (keyof RedisOptions)[]
+
+const FOREIGN = { keyPrefix: 'prefix', namespace: 'prefix', commandTimeout: 'timeoutMs', replicas: 'wait' }
 
 /**
  * A store in Redis 6.2 or later, or Valkey: by URL, or like a client that the application has (of ioredis or node-redis, also for a
  * Cluster), whose settings are taken over for two connections of our own.
  */
 export function redis(target: Target, options: RedisOptions = {}): StoreSource<never> {
+  demandTarget(target)
   checkOptions(options)
   const { prefix = 'cronce', wait, timeoutMs } = options
   return {
@@ -40,11 +43,9 @@ export function redis(target: Target, options: RedisOptions = {}): StoreSource<n
   }
 }
 
-function checkOptions(options: object): void {
-  const unknown = Object.keys(options).find((name) => !NAMES.has(name))
-  if (unknown !== undefined)
-    throw invalid(`"${unknown}" is not an option of a Redis store.`, `Use ${[...NAMES].join(', ')}.`)
-  const { prefix, wait, timeoutMs } = options as RedisOptions
+function checkOptions(options: RedisOptions): void {
+  demandOptions('a Redis store', options, NAMES, FOREIGN)
+  const { prefix, wait, timeoutMs } = options
   if (prefix !== undefined && (typeof prefix !== 'string' || !/^[^{}\p{Cc}]+$/u.test(prefix))) {
     throw invalid(
       'The option prefix must be a text without braces and control characters.',
@@ -74,8 +75,4 @@ function checkWait(wait: WaitOptions, timeoutMs: number): void {
 
 function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1
-}
-
-function invalid(message: string, hint: string): CronceError {
-  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { CronceError } from '../../errors.ts'
 import type { StoreSource } from '../store.ts'
+import { demandOptions, optionsInvalid as invalid, shown, targetHint } from '../store-options.ts'
 import { PRIVATE } from './file-mode.ts'
 import { type Host, systemHost } from './host.ts'
 import type { FileOptions } from './open.ts'
@@ -17,6 +17,12 @@ export interface SqliteOptions {
   /** Who may read and write the files that are created: the file, SQLite's log beside it, and locks. @default 0o600 */
   readonly mode?: number | undefined
 }
+
+const NAMES = ['file', 'ephemeral', 'adopt', 'mode'] satisfies (keyof SqliteOptions)[]
+/** What may follow the file in a URL. */
+const FLAGS = ['ephemeral', 'adopt', 'mode=NNN']
+
+const FOREIGN = { path: 'file', filename: 'file', database: 'file', db: 'file', url: 'file', storage: 'file' }
 
 /**
  * All processes of one machine that open the file share the store. Your own tables may be in the same file: then a run can
@@ -51,10 +57,7 @@ export function sqliteFromUrl(url: string): StoreSource<DatabaseSync> {
   const adopt = flags.delete('adopt')
   const given = [...flags].find((flag) => flag.startsWith('mode='))
   if (given !== undefined) flags.delete(given)
-  const [unknown] = flags
-  if (unknown !== undefined) {
-    throw invalid(`"${unknown}" is not an option of a SQLite store.`, 'Use ephemeral, adopt or mode.')
-  }
+  demandOptions('a SQLite store', Object.fromEntries([...flags].map((flag) => [flag, true])), FLAGS)
   return sqlite({
     file: match[1]!,
     ephemeral,
@@ -69,13 +72,11 @@ function readOctal(text: string): number {
 }
 
 function resolveOptions(options: SqliteOptions): FileOptions & { readonly adopt: boolean } {
-  const { file, ephemeral = false, adopt = false, mode = PRIVATE, ...unknown } = options
-  const [name] = Object.keys(unknown)
-  if (name !== undefined) {
-    throw invalid(`"${name}" is not an option of a SQLite store.`, 'Use file, ephemeral, adopt or mode.')
-  }
+  demandOptions('a SQLite store', options, NAMES, FOREIGN)
+  const { file, ephemeral = false, adopt = false, mode = PRIVATE } = options
   if (typeof file !== 'string' || file === '' || file.includes('\0')) {
-    throw invalid('A SQLite store needs the name of a file.', 'Write sqlite("FILE").')
+    const write = "Write sqlite('./cronce.db') or sqlite({ file: './cronce.db' })."
+    throw invalid(`sqlite() needs the name of a file, but got ${shown(file)}.`, targetHint(file, write))
   }
   if (/^(:memory:|sqlite:|file:)/.test(file)) {
     throw invalid(`"${file}" is not the name of a file.`, 'Name a plain file; for a store in memory use memory().')
@@ -90,8 +91,4 @@ function resolveOptions(options: SqliteOptions): FileOptions & { readonly adopt:
     )
   }
   return { file: resolve(file), ephemeral, adopt, mode }
-}
-
-function invalid(message: string, hint: string): CronceError {
-  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
 }

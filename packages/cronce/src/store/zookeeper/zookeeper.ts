@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from 'node:tls'
-import { CronceError } from '../../errors.ts'
 import { Keys } from '../kv/keys.ts'
 import { openKvStore } from '../kv/open.ts'
 import { ServerClock } from '../kv/server-clock.ts'
 import type { OpenOptions, Store, StoreSource } from '../store.ts'
+import { demandOptions, optionsInvalid as invalid, isUrlOrOptions, shown, targetHint } from '../store-options.ts'
 import { parseUrl, serverOf } from './address.ts'
 import { ZooKeeperDriver } from './driver.ts'
 import { translate } from './errors.ts'
@@ -27,14 +27,16 @@ export interface ZooKeeperOptions {
   readonly timeoutMs?: number | undefined
 }
 
-const NAMES: ReadonlySet<string> = new Set([
-  'servers',
-  'user',
-  'password',
-  'tls',
-  'prefix',
-  'timeoutMs',
-] satisfies (keyof ZooKeeperOptions)[])
+const NAMES = ['servers', 'user', 'password', 'tls', 'prefix', 'timeoutMs'] satisfies (keyof ZooKeeperOptions)[]
+
+const FOREIGN = {
+  hosts: 'servers',
+  host: 'servers',
+  connectString: 'servers',
+  username: 'user',
+  ssl: 'tls',
+  chroot: 'prefix',
+}
 
 /** Of the session for calls. It has nothing that ends with it. */
 const SESSION_MS = 10_000
@@ -105,14 +107,13 @@ async function createNodes(session: Session, layout: Layout, target: Target): Pr
 }
 
 function optionsOf(target: string | ZooKeeperOptions, more: Omit<ZooKeeperOptions, 'servers'>): ZooKeeperOptions {
-  const given = typeof target === 'string' ? fromUrl(target, more) : target
-  if (typeof given !== 'object' || given === null) {
-    throw invalid('zookeeper() needs a URL or options.', "Write zookeeper({ servers: ['127.0.0.1:2181'] }).")
+  if (!isUrlOrOptions(target)) {
+    const write = "Write zookeeper('zookeeper://127.0.0.1:2181') or zookeeper({ servers: ['127.0.0.1:2181'] })."
+    throw invalid(`zookeeper() needs a URL or options, but got ${shown(target)}.`, targetHint(target, write))
   }
-  const unknown = Object.keys(given).find((name) => !NAMES.has(name))
-  if (unknown !== undefined) {
-    throw invalid(`"${unknown}" is not an option of a ZooKeeper store.`, `Use ${[...NAMES].join(', ')}.`)
-  }
+  demandOptions('a ZooKeeper store', more, NAMES, FOREIGN)
+  const given = typeof target === 'string' ? fromUrl(target, more) : { ...target, ...more }
+  demandOptions('a ZooKeeper store', given, NAMES, FOREIGN)
   const { prefix, timeoutMs, servers } = given
   if (!Array.isArray(servers) || servers.length === 0) {
     throw invalid('The option servers must name at least one server.', "Write servers: ['127.0.0.1:2181'].")
@@ -144,8 +145,4 @@ function targetOf({ servers, user, password = '', tls, timeoutMs = 5_000 }: ZooK
     user: user === undefined ? null : { name: user, password },
     timeoutMs,
   }
-}
-
-function invalid(message: string, hint: string): CronceError {
-  return new CronceError('STORE_OPTIONS_INVALID', message, { hint })
 }

@@ -1,3 +1,4 @@
+import { shown, targetHint } from '../../store-options.ts'
 import { invalid } from '../errors.ts'
 import type { Connector } from './connection.ts'
 import {
@@ -25,14 +26,17 @@ export interface Client {
 
 /** Dedicated connections with the settings of the user's client, which is not used itself. */
 export function connectorLike(client: Client): Connector {
+  demandClient(client)
   if (isIoredisCluster(client)) return ioredisClusterConnector(client)
   if (isIoredis(client)) return ioredisConnector(client)
   if (isNodeRedisCluster(client)) return nodeRedisClusterConnector(client)
-  if (isNodeRedis(client)) return nodeRedisConnector(client)
-  throw invalid(
-    'This is nothing to reach a Redis by.',
-    'Pass a URL, a Redis or Cluster of ioredis, or a client or cluster of node-redis 5 or later.',
-  )
+  return nodeRedisConnector(client as NodeRedisClient)
+}
+
+export function demandClient(client: unknown): void {
+  if (isIoredis(client) || isNodeRedisCluster(client) || isNodeRedis(client)) return
+  const write = 'Pass a URL, a Redis or Cluster of ioredis, or a client or cluster of node-redis 5 or later.'
+  throw invalid(`redis() can't reach a server through ${shown(client)}.`, targetHint(client, write))
 }
 
 /** For messages, without secrets. */
