@@ -1,18 +1,22 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { CronceError } from '../errors.ts'
+import { isInternal } from '../model/exclusive-jobs.ts'
 import type { Definition, ScheduleState } from '../model/schedule.ts'
 import type { Context, Decision, Refusal } from '../policy/decision.ts'
 import { define } from '../policy/operate/define.ts'
 import type { InTransaction, Store } from '../store/store.ts'
 import { changedDefinition } from './activity.ts'
+import { asCode } from './as-code.ts'
 import { readStore } from './ask-store.ts'
 import { cannotTransact } from './cannot-transact.ts'
 import { changeAny, scheduleNotFound } from './change-schedule.ts'
+import { inSubject } from './in-subject.ts'
 import { viewSchedule } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
 import type { Operator } from './read-command.ts'
 import { type ReadDefinition, readDefinition } from './read-definition.ts'
-import { isRecord, optionInvalid, show } from './read-option.ts'
+import { readOwnName } from './read-name.ts'
+import { isRecord, optionInvalid } from './read-option.ts'
 import type { NewSchedule } from './schedule-options.ts'
 import { demandInput } from './standard-schema.ts'
 import type { ScheduleView } from './views.ts'
@@ -69,15 +73,12 @@ async function warnOfJob<Tx>(
 
 /** Reads the options as this process knows the job, and holds the input against its schema. */
 export async function readSchedule<Tx>(
-  { store, defaultsOf, inputSchemaOf }: ClientParts<Tx>,
+  { store, defaultsOf, inputSchemaOf, jobNames }: ClientParts<Tx>,
   name: string,
   options: NewSchedule,
   inTransaction: InTransaction<Tx> = {},
 ): Promise<ReadDefinition> {
-  if (isRecord(options) && options.job === undefined) {
-    const expected = 'the name of the job that the schedule is for'
-    throw optionInvalid('job', undefined, expected, `Write create(${show(name)}, { job: 'billing', … }).`)
-  }
+  demandJob(name, options, jobNames?.() ?? [])
   const job: unknown = (options as NewSchedule | null | undefined)?.job
   const read = readDefinition(name, options, typeof job === 'string' ? defaultsOf?.(job) : undefined)
   const { definition } = read
@@ -87,6 +88,24 @@ export async function readSchedule<Tx>(
   const isNeeded = definition.trigger !== null || definition.input !== null
   if (schema !== undefined && isNeeded) await demandInput(schema, definition.job, definition.input)
   return read
+}
+
+/** How many jobs a hint lists. */
+const MOST_LISTED = 5
+
+function demandJob(name: string, options: unknown, jobs: readonly string[]): void {
+  const given: { readonly job?: unknown } | null = isRecord(options) ? options : null
+  if (given !== null && given.job !== undefined && given.job !== null && given.job !== '') return
+  const own = jobs.filter((job) => !isInternal(job))
+  const [first = 'billing'] = [didYouMean(name, own), ...own].filter((job) => job !== undefined)
+  const rest = own.length > MOST_LISTED ? ` and ${own.length - MOST_LISTED} more` : ''
+  const known = own.length === 0 ? '' : ` The jobs of this process: ${own.slice(0, MOST_LISTED).join(', ')}${rest}.`
+  inSubject('Schedule', readOwnName('schedule', name), () => {
+    const job = `job: ${asCode(first)}`
+    if (given === null) throw optionInvalid('', options, 'an object with job', `Write { ${job} }.${known}`)
+    const expected = 'the name of the job that the schedule is for'
+    throw optionInvalid('job', given.job, expected, `Add ${job}.${known}`)
+  })
 }
 
 async function demandTransactions<Tx>(store: Store<Tx>, inTransaction: InTransaction<Tx>): Promise<void> {
