@@ -12,13 +12,14 @@ const LONGEST_MS = 36_525 * 86_400_000
 
 /** Milliseconds of `'15m'`, `'1h30m'`, `'1.5h'` or a number of milliseconds; `null` if it makes no sense. */
 export function parseDuration(duration: string | number): number | null {
-  const ms = typeof duration === 'number' ? duration : readDuration(duration)
+  const ms = typeof duration === 'number' ? duration : measureDuration(duration)
   return Number.isInteger(ms) && ms > 0 && ms <= LONGEST_MS ? ms : null
 }
 
-export const DURATION_EXPECTED = 'a duration such as 15m, 90s, 1h30m, 1d, or whole milliseconds'
+export const DURATION_EXPECTED = 'a duration in ms, s, m, h, d or w, such as 15m or 1h30m, or whole milliseconds'
 
-function readDuration(text: string): number {
+/** Milliseconds of a text, however many; `NaN` if it is not a duration. */
+export function measureDuration(text: string): number {
   // A bound on the text bounds the work, whatever stands in it.
   if (typeof text !== 'string' || text.length > 64) return Number.NaN
   const part = / ?(\d+(?:\.\d{1,6})?) ?(ms|[smhdw])/y

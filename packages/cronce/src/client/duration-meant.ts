@@ -1,5 +1,6 @@
-import { parseDuration } from '../duration.ts'
+import { measureDuration, parseDuration } from '../duration.ts'
 import { asCode, NAME_LIMIT, nest } from './as-code.ts'
+import { cronOfWords } from './cron-words.ts'
 import { spellDuration } from './spell-duration.ts'
 
 /** A word for a unit, the unit here, and how many of it one is. */
@@ -31,18 +32,26 @@ export function durationMeant(
   return meant !== null && isWithin(parseDuration(meant)) ? `Write ${nest(path, `'${meant}'`)}.` : null
 }
 
+/** Milliseconds of a text in whatever words, also if they are too few or too many; `null`: it is not a duration. */
+export function msMeant(value: unknown): number | null {
+  if (typeof value !== 'string' || value.length > NAME_LIMIT) return null
+  const ms = Math.ceil(measureDuration(rewritten(value) ?? value))
+  return Number.isNaN(ms) ? null : ms
+}
+
 function isZero(value: unknown): boolean {
   return value === 0 || value === false || (typeof value === 'string' && /^0+(ms|[smhdw])?$/.test(value))
 }
 
-/** An expression as it is; `0 0 1 * *` for `1 month`, since months and years differ in length. */
+/** An expression as it is, or in words; `0 0 1 * *` for `1 month`, since months and years differ in length. */
 function cronMeant(path: string, text: string): string | null {
   if (path !== 'every') return null
   if (text.trim().split(/\s+/).length >= 5) return text
   const [, digits = '1', word] = /^(?:every )?\s*(\d{1,2})?\s*(months?|mon|mo|years?|yrs?|y)$/i.exec(text.trim()) ?? []
   const months = word === undefined ? 0 : Number(digits) * (/^y/i.test(word) ? 12 : 1)
   if (months === 12) return '0 0 1 1 *'
-  return months > 0 && 12 % months === 0 ? `0 0 1 ${months === 1 ? '*' : `*/${months}`} *` : null
+  if (months > 0 && 12 % months === 0) return `0 0 1 ${months === 1 ? '*' : `*/${months}`} *`
+  return rewritten(text) === null ? (cronOfWords(text) ?? cronOfWords(`every ${text}`)) : null
 }
 
 function inSeconds(path: string, value: number): string | null {
@@ -80,6 +89,7 @@ function wordsOfDuration(text: string): string | null {
     .replaceAll(/\s+|,|\band\b/g, ' ')
     .trim()
     .replace(/^every /, '')
+    .replace(/^(?:(?:an?|one) )?(?=[a-z])/, '1')
   const parts = [...compact.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\s*/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== compact) return null
   const written = parts.map(([, count, word]) => {

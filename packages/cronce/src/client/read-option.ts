@@ -4,7 +4,8 @@ import { CronceError } from '../errors.ts'
 import { at } from '../trigger/at.ts'
 import { hideUrls, isSecret, nest } from './as-code.ts'
 import { choiceHint } from './choice-words.ts'
-import { durationMeant } from './duration-meant.ts'
+import { durationMeant, msMeant } from './duration-meant.ts'
+import { instantHint } from './instant-meant.ts'
 import { nameHint } from './option-hints.ts'
 import { spellDuration } from './spell-duration.ts'
 
@@ -89,8 +90,8 @@ export function readDuration(path: string, value: unknown, bounds: DurationBound
   throw optionInvalid(
     path,
     value,
-    `a duration ${range}, written as in 1h30m, or whole milliseconds`,
-    durationMeant(path, value, bounds) ?? `Write ${nest(path, sampleDuration(ms, bounds))}.`,
+    `a duration ${range}, in ms, s, m, h, d or w as in 1h30m, or whole milliseconds`,
+    durationMeant(path, value, bounds) ?? `Write ${nest(path, sampleDuration(ms ?? msMeant(value), bounds))}.`,
   )
 }
 
@@ -123,24 +124,9 @@ export function readInstant(path: string, value: unknown): number {
     return at(value as Date | number | string).at
   } catch (cause) {
     const expected = 'a Date, epoch milliseconds, or an ISO text with Z or an offset'
-    throw optionInvalid(path, value, expected, `Write ${nest(path, `'${instantMeant(value)}'`)}.`, cause)
+    throw optionInvalid(path, value, expected, instantHint(path, value), cause)
   }
 }
-
-/** `2027-01-01T12:00:00Z` for `2027-01-01 12:00`; the first of a year for what is not a date. */
-function instantMeant(value: unknown): string {
-  const sample = '2027-01-01T00:00:00Z'
-  const written = typeof value === 'string' ? LOOSE_INSTANT.exec(value) : null
-  if (written === null) return sample
-  const [, date, time = '00:00', second = ':00', zone = 'Z'] = written
-  const sign =
-    zone.toUpperCase() === 'UTC' ? 'Z' : zone.replace(/^([+-]\d\d):?(\d\d)?$/, (_, h, m) => `${h}:${m ?? '00'}`)
-  const meant = `${date}T${time.padStart(5, '0')}${second}${sign}`
-  return Number.isNaN(Date.parse(meant)) ? sample : meant
-}
-
-const LOOSE_INSTANT =
-  /^\s*(\d{4}-\d\d-\d\d)(?:[T ]\s*(\d{1,2}:\d\d)(:\d\d)?(?:\.\d+)?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?)?\s*$/i
 
 export function readBoolean(path: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value

@@ -4,6 +4,7 @@ import { cron } from '../trigger/cron.ts'
 import { every } from '../trigger/every.ts'
 import type { CronOptions, TriggerData } from '../trigger/trigger.ts'
 import { asCode } from './as-code.ts'
+import { cronOfWords } from './cron-words.ts'
 import { durationMeant } from './duration-meant.ts'
 import {
   invalid,
@@ -92,7 +93,7 @@ function parse(name: string, expression: string, options: CronOptions): ReturnTy
   } catch (error) {
     if (!(error instanceof CronceError)) throw error
     if (error.code === 'SEED_MISSING') return cron(expression, { ...options, seed: name })
-    const hint = otherTrigger(expression)
+    const hint = otherTrigger(expression) ?? inWords(expression, options)
     throw hint === null ? error : optionInvalid('cron', expression, 'a cron expression', hint, error)
   }
 }
@@ -107,10 +108,22 @@ function otherTrigger(text: string): string | null {
   if (parseDuration(text) !== null) return `Write { every: ${asCode(text)} }.`
   if (!Number.isNaN(Date.parse(text)) && /^\d{4}-/.test(text))
     return `Write { at: ${asCode(text)} }, with Z or an offset.`
-  const rate = /^(?:rate\()?\s*(?:every\s+)?(\d+\s*[a-z]+)\s*\)?$/i.exec(text)?.[1]
+  const rate = /^(?:rate\()?\s*(?:@?every\s+)?(\d+\s*(?![ap]m\b)[a-z]+(?:\s*\d+\s*[a-z]+)?)\s*\)?$/i.exec(text)?.[1]
   const every = rate === undefined ? null : durationMeant('every', rate, { min: FASTEST_MS, max: 100 * YEAR_MS })
   if (every !== null) return every.replace(/^Write (.*)\.$/, 'Write { $1 }.')
   return null
+}
+
+/** `daily at 3am`, if the dialect can say it. */
+function inWords(text: string, options: CronOptions): string | null {
+  const meant = text.length > 64 ? null : cronOfWords(text)
+  if (meant === null) return null
+  try {
+    cron(meant, options)
+    return `Write cron: '${meant}'.`
+  } catch {
+    return null
+  }
 }
 
 function readCronSpec(fields: Fields): { readonly expression: string; readonly options: CronOptions } {

@@ -133,7 +133,7 @@ function nested(path: string, value: unknown): object {
 
 test('the duration that a hint proposes is valid', () => {
   for (const [of, path] of DURATIONS) {
-    for (const wrong of [-1, 0.5, 1e15, Number.NaN, '', 'soon', '0.1ms', '99999d', '5 fortnights', true]) {
+    for (const wrong of [-1, 0.5, 1e15, Number.NaN, '', 'soon', '0.1ms', '99999d', '5 fortnights', '2 years', true]) {
       const { message, hint } = told(() => of(nested(path, wrong)))
       const what = `${path}: ${message} ${hint}`
       const proposed = /^(?:Numbers are milliseconds\. |Leave it out, or )?[Ww]rite (.*)\.$/.exec(hint)?.[1]

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { etcd } from '../../src/etcd.ts'
 import { cronce } from '../../src/index.ts'
+import { migrator, postgres } from '../../src/postgres.ts'
+import { redis } from '../../src/redis.ts'
+import { sqlite, sqliteFromUrl } from '../../src/sqlite.ts'
+import { zookeeper } from '../../src/zookeeper.ts'
 
 /** Mistakes as people make them, coming from other schedulers: each is refused or warned about, with its fix. */
 
@@ -133,7 +138,7 @@ const JOBS: readonly JobCase[] = [
   [{ at: '2027-01-01 12:00:30 +0200' }, 'OPTION_INVALID', '12:00', "Write at: '2027-01-01T12:00:30+02:00'."],
   [{ cron: ['0 3 * * *', '0 18 * * *'] }, 'OPTION_INVALID', 'an array', 'a second schedule for the job'],
   [{ every: '5m', command: [] }, 'OPTION_INVALID', 'an empty array', "Write command: ['pg_dump'"],
-  [{ at: 'tomorrow' }, 'OPTION_INVALID', '"tomorrow"', "Write at: '2027-01-01T00:00:00Z'."],
+  [{ at: 'tomorrow' }, 'OPTION_INVALID', '"tomorrow"', "such as at: '2027-01-01T00:00:00Z'."],
   [{ every: '5m', tenant: 5 }, 'NAME_INVALID', '5', '1 to 200 characters'],
   [{ every: '5m', schema: {} }, 'OPTION_INVALID', 'schema', 'Zod'],
   [{ every: '5m', input: new Map() }, 'INPUT_INVALID', 'a Map', 'Object.fromEntries(map)'],
@@ -192,6 +197,8 @@ const JOBS: readonly JobCase[] = [
   [{ every: '5m', misfire: { grace: 60 } }, 'DURATION_SUSPICIOUS', 'misfire.grace', "Write grace: '1m'"],
   [{ every: '5m', retry: { attempts: 3, backoff: { base: 5 } } }, 'DURATION_SUSPICIOUS', '5', "Write base: '5s'"],
   [{ at: 1_900_000_000 }, 'INSTANT_SUSPICIOUS', '1900000000', 'Write at: 1900000000000'],
+  [{ every: '5m', start: 1_900_000_000 }, 'INSTANT_SUSPICIOUS', '1900000000', 'Write start: 1900000000000'],
+  [{ every: '5m', end: 1_900_000_000 }, 'INSTANT_SUSPICIOUS', '1900000000', 'Write end: 1900000000000'],
   [{ cron: '* 3 * * *' }, 'CRON_SUSPICIOUS', "'* 3 * * *'", "Write '0 3 * * *' for once a day"],
   [
     { cron: '0 0 12 ? * 2 2027' },
@@ -216,6 +223,181 @@ test(`each of ${JOBS.length} mistakes in a job is reported with a code, the job,
     assert.ok(typeof value === 'string' ? text.includes(value) : value.test(text), `the value: ${what}`)
     assert.ok(typeof fix === 'string' ? text.includes(fix) : fix.test(text), `the fix: ${what}`)
   }
+})
+
+/** Durations, instants and expressions in a form that is not ours: an option of the job, its value, and the whole hint. */
+const FORMS: readonly (readonly [option: string, value: unknown, hint: string])[] = [
+  ['timeout', '2 years', "Write timeout: '365d'."],
+  ['timeout', '200 years', "Write timeout: '365d'."],
+  ['timeout', '1 month', "Write timeout: '30d'."],
+  ['timeout', '5 minutes', "Write timeout: '5m'."],
+  ['timeout', 'an hour', "Write timeout: '1h'."],
+  ['timeout', 'hour', "Write timeout: '1h'."],
+  ['timeout', '0.1ms', "Write timeout: '1ms'."],
+  ['jitter', '2 months', "Write jitter: '7d'."],
+  ['every', '2 years', "Write every: '730d'."],
+  ['every', 'day', "Write every: '1d'."],
+  ['every', 'hourly', "Write cron: '0 * * * *'."],
+  ['every', 'day at 3am', "Write cron: '0 3 * * *'."],
+  ['every', 'monday', "Write cron: '0 0 * * 1'."],
+  ['at', '2026-12-01', "Write at: '2026-12-01T00:00:00Z'."],
+  ['at', '2026-2-30', "Write date, time and zone, such as at: '2027-01-01T00:00:00Z'."],
+  ['at', '2026/12/01 8:30', "Write at: '2026-12-01T08:30:00Z'."],
+  ['at', '01.12.2026', "Write at: '2026-12-01T00:00:00Z'."],
+  ['at', '31/12/2026', "Write at: '2026-12-31T00:00:00Z'."],
+  ['at', '12/31/2026', "Write at: '2026-12-31T00:00:00Z'."],
+  ['at', '01/12/2026', "Write at: '2026-12-01T00:00:00Z', or '2026-01-12T00:00:00Z' if the month comes first."],
+  ['at', 'Tue, 01 Dec 2026 00:00:00 GMT', "Write at: '2026-12-01T00:00:00Z'."],
+  ['at', 'Dec 1, 2026', "Write at: '2026-12-01T00:00:00Z'."],
+  ['at', '1900000000', 'Write at: 1900000000000.'],
+  ['at', '1900000000000', 'Write at: 1900000000000.'],
+  ['start', 'tomorrow', "Write date, time and zone, such as start: '2027-01-01T00:00:00Z'."],
+  ['start', '2026-12-01', "Write start: '2026-12-01T00:00:00Z'."],
+  ['end', '01.12.2026 18:00', "Write end: '2026-12-01T18:00:00Z'."],
+  ['end', Number.NaN, "Write date, time and zone, such as end: '2027-01-01T00:00:00Z'."],
+  ['cron', 'hourly', "Write cron: '@hourly'."],
+  ['cron', 'daily at 3am', "Write cron: '0 3 * * *'."],
+  ['cron', 'every day at 3', "Write cron: '0 3 * * *'."],
+  ['cron', 'Every day at 3:30 PM', "Write cron: '30 15 * * *'."],
+  ['cron', 'at midnight', "Write cron: '0 0 * * *'."],
+  ['cron', '12am', "Write cron: '0 0 * * *'."],
+  ['cron', 'weekdays at noon', "Write cron: '0 12 * * 1-5'."],
+  ['cron', 'every Monday and Friday at 09:05', "Write cron: '5 9 * * 1,5'."],
+  ['cron', 'first of the month at 4', "Write cron: '0 4 1 * *'."],
+  ['cron', 'every hour', "Write cron: '0 * * * *'."],
+  ['cron', 'every minute', "Write cron: '* * * * *'."],
+  ['cron', '@every 5 minutes', "Write { every: '5m' }."],
+  ['cron', '@daily at 3am', "Write cron: '0 3 * * *'."],
+]
+
+test(`each of ${FORMS.length} values in a form of others gets a hint, which is itself valid`, () => {
+  for (const [option, value, hint] of FORMS) {
+    const isTrigger = ['cron', 'every', 'at'].includes(option)
+    const given = isTrigger ? { [option]: value } : { every: '5m', [option]: value }
+    const told = toldAbout({ store: 'memory:' }, (app) => app.job('billing', given, () => {}))
+    const shown = typeof value === 'string' ? JSON.stringify(value) : String(value)
+    assert.equal(told.length, 1, `told once: ${shown}`)
+    const [message, fix] = told[0]!.text.split('\n')
+    assert.ok(message!.startsWith(`Job "billing": The option ${option} can't be ${shown}: expected `), message)
+    assert.equal(fix, hint, shown)
+    const code = /(?:Write|such as) \{? ?(\w+: (?:'[^']+'|\d+))/.exec(hint)![1]!
+    const fixed = new Function(`return { ${isTrigger ? '' : "every: '5m', "}${code} }`)() as object
+    const again = toldAbout({ store: 'memory:' }, (app) => app.job('billing', fixed, () => {}))
+    assert.deepEqual(again, [], `${hint} is valid`)
+  }
+})
+
+test('the message about a duration names the units', () => {
+  const [told] = toldAbout({ store: 'memory:' }, (app) =>
+    app.job('billing', { every: '5m', timeout: '2 eons' }, () => {}),
+  )
+  assert.match(told!.text, /a duration from 1ms to 365d, in ms, s, m, h, d or w as in 1h30m, or whole milliseconds\./)
+})
+
+test('words that no expression can say get no wrong expression', () => {
+  const wrong = [
+    'every other day',
+    'every 2 days at 3am',
+    'daily at 25',
+    'daily at 13pm',
+    'daily at 3:60',
+    'day 3',
+    'every',
+    'twice a day',
+    'sometimes',
+  ]
+  for (const cron of wrong) {
+    const [told] = toldAbout({ store: 'memory:' }, (app) => app.job('billing', { cron }, () => {}))
+    assert.doesNotMatch(told!.text, /Write cron: '/, cron)
+  }
+  // The hint has five fields, which Quartz does not read.
+  const [told] = toldAbout({ store: 'memory:' }, (app) =>
+    app.job('billing', { cron: 'daily at 3am', dialect: 'quartz' }, () => {}),
+  )
+  assert.doesNotMatch(told!.text, /Write cron: '/)
+})
+
+const PG = 'postgres://u:secret@127.0.0.1/x'
+const REDIS = 'redis://u:secret@127.0.0.1'
+type Source = (...args: never[]) => unknown
+
+/** Calls of a store, which are refused before anything is opened. */
+const STORES: readonly (readonly [store: Source, args: readonly unknown[], value: string, fix: string])[] = [
+  [postgres, [PG, { shema: 'x' }], '"shema" is not an option of a PostgreSQL store', 'Did you mean schema?'],
+  [postgres, [PG, { max: 5 }], '"max"', 'Did you mean connections?'],
+  [postgres, [PG, { colour: 5 }], '"colour"', 'Use schema, migrate, directUrl'],
+  [postgres, [PG, null], 'null', 'Use schema, migrate, directUrl'],
+  [postgres, [PG, PG], 'a string', 'Use schema, migrate, directUrl'],
+  [postgres, [5], '5', 'Pass a URL, a pg Pool'],
+  [postgres, [undefined], 'undefined', 'Check the variable that it comes from. Pass a URL'],
+  [postgres, [''], 'an empty text', 'Check the variable that it comes from. Pass a URL'],
+  [postgres, [new Map()], 'an object of the class Map', 'postgres(URL, { transaction: db })'],
+  [migrator, [PG, { shema: 'x' }], '"shema"', 'Did you mean schema?'],
+  [migrator, [true], 'true', 'Pass a URL, a pg Pool'],
+  [redis, [REDIS, { prefx: 'x' }], '"prefx" is not an option of a Redis store', 'Did you mean prefix?'],
+  [redis, [REDIS, { keyPrefix: 'x' }], '"keyPrefix"', 'Did you mean prefix?'],
+  [redis, [true], 'true', 'Pass a URL, a Redis or Cluster of ioredis'],
+  [redis, [undefined], 'undefined', 'Check the variable that it comes from. Pass a URL'],
+  [redis, [{}], 'an object', 'Pass a URL, a Redis or Cluster of ioredis'],
+  [redis, ['localhost:secret'], 'not a URL', 'Write redis://user:password@host:6379/0'],
+  [sqlite, [{ pth: 'x' }], '"pth" is not an option of a SQLite store', 'Did you mean file?'],
+  [sqlite, [{ filename: 'x' }], '"filename"', 'Did you mean file?'],
+  [sqlite, [{ file: 'x', efemeral: true }], '"efemeral"', 'Did you mean ephemeral?'],
+  [sqlite, [5], '5', "Write sqlite('./cronce.db') or sqlite({ file: './cronce.db' })."],
+  [sqlite, [{}], 'undefined', 'Check the variable'],
+  [sqliteFromUrl, ['sqlite:x?ephemral'], '"ephemral"', 'Did you mean ephemeral?'],
+  [sqliteFromUrl, ['sqlite:x?mode'], '"mode"', 'Use ephemeral, adopt, mode=NNN.'],
+  [etcd, [{ endpoint: [] }], '"endpoint" is not an option of an etcd store', 'Did you mean endpoints?'],
+  [etcd, ['etcd://u:secret@host', { pasword: 'secret' }], '"pasword"', 'Did you mean password?'],
+  [etcd, [{ endpoints: ['http://h:1'] }, { prefx: 'x' }], '"prefx"', 'Did you mean prefix?'],
+  [etcd, [5], '5', "etcd({ endpoints: ['http://127.0.0.1:2379'] })"],
+  [zookeeper, [{ server: [] }], '"server" is not an option of a ZooKeeper store', 'Did you mean servers?'],
+  [zookeeper, ['zookeeper://host', { prefx: 'x' }], '"prefx"', 'Did you mean prefix?'],
+  [zookeeper, [undefined], 'undefined', 'Check the variable'],
+]
+
+test(`each of ${STORES.length} wrong calls of a store is refused at once, with what it takes and without secrets`, () => {
+  for (const [store, args, value, fix] of STORES) {
+    const what = `${store.name} ${JSON.stringify(args)}`
+    assert.throws(
+      () => (store as (...given: readonly unknown[]) => unknown)(...args),
+      ({ code, message, hint }: { code: string; message: string; hint: string }) => {
+        assert.match(code, /^STORE_(?:OPTIONS_)?INVALID$/, what)
+        assert.ok(message.includes(value), `the value: ${what}: ${message}`)
+        assert.ok(hint.includes(fix), `the fix: ${what}: ${hint}`)
+        assert.doesNotMatch(`${message}${hint}`, /secret/)
+        return true
+      },
+      what,
+    )
+  }
+  assert.equal(sqlite({ file: '/tmp/x' }).name, 'sqlite:/tmp/x')
+})
+
+test('options in the second argument of etcd() and zookeeper() count also beside an object', () => {
+  assert.throws(() => etcd({ endpoints: ['http://h:1'] }, { timeoutMs: 1 }), /timeoutMs/)
+  assert.throws(() => zookeeper({ servers: ['h:1'] }, { timeoutMs: 1 }), /timeoutMs/)
+})
+
+test('a schedule without a job is refused with its name and the jobs of this process', async () => {
+  await using app = cronce({ store: 'memory:', logger: false })
+  const { create, put } = app.schedules as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
+  const message =
+    'Schedule "acme": The option job can\'t be undefined: expected the name of the job that the schedule is for.'
+  await assert.rejects(create!('acme', { every: '5m' }), { message, hint: "Add job: 'billing'." })
+  app.job('report', {}, () => {})
+  app.job('billing', {}, () => {})
+  const two = { message, hint: "Add job: 'report'. The jobs of this process: report, billing." }
+  await assert.rejects(create!('acme', { every: '5m' }), two)
+  await assert.rejects(put!('acme', { every: '5m' }), two)
+  await assert.rejects(put!('billing', { every: '5m' }), { hint: /^Add job: 'billing'\. / })
+  await assert.rejects(put!('acme', { every: '5m', job: null }), { message: /^Schedule "acme": .* can't be null/ })
+  await assert.rejects(create!('acme'), {
+    message: 'Schedule "acme": The options can\'t be undefined: expected an object with job.',
+    hint: "Write { job: 'report' }. The jobs of this process: report, billing.",
+  })
+  for (const name of ['a', 'b', 'c', 'd', 'e']) app.job(name, {}, () => {})
+  await assert.rejects(create!('acme', {}), { hint: /: report, billing, a, b, c and 2 more\.$/ })
 })
 
 /** Options of `cronce(options)`. */
