@@ -41,7 +41,7 @@ local function take_beat()
     if join ~= '1' then return false end
     call('HSET', key, 'started', digits(now), 'drain', '0', 'renewals', '0')
     call('SADD', LIVE, id)
-    -- An instance that was not there before has nothing to say about it.
+    -- An instance that was not there before knows nothing about it.
     if settled == '' then settled = digits(epoch) end
   else
     local last = tonumber(row[4]) or 0

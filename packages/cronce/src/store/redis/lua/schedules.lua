@@ -119,7 +119,7 @@ local function by_time(one, other)
   return one[1] < other[1]
 end
 
--- The first of each job tells whether there is anything to look for: most of many jobs have nothing.
+-- The first schedule of each job shows whether anything is due: most of many jobs have nothing.
 local heads = {}
 for n = 5, #ARGV, 2 do
   local first = call('ZRANGE', DUE .. ARGV[n], 0, 0, 'WITHSCORES')
