@@ -118,7 +118,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-step-without-run',
     rule: 'P3',
-    breaks: 'A run that ends while it begins a step begins it all the same.',
+    breaks: 'A run that ends while it begins a step still begins the step.',
     edits: [
       edit(
         'store/kv/steps.ts',
@@ -144,7 +144,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-note-without-run',
     rule: 'P3',
-    breaks: 'A run that ends while it reports progress reports it all the same.',
+    breaks: 'A run that ends while it reports progress still reports it.',
     edits: [
       edit(
         'store/kv/steps.ts',
@@ -205,7 +205,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: CLOCK,
-      names: ["the store's clock is the server's, whatever the process's shows"],
+      names: ["the store's clock is the server's, independent of the process's clock"],
     },
   },
   {
@@ -280,7 +280,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
         'const outer = puts',
       ),
     ],
-    caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and says what to do'] },
+    caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and the error has a hint'] },
   },
   {
     name: 'etcd-counts-folded-twice',

@@ -6,7 +6,7 @@ const compared = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/policy/plain.test.ts',
   names,
 })
-const PLAYED = 'the shortcuts decide what the policy decides, whatever happens to a schedule with a plain definition'
+const PLAYED = 'the shortcuts decide what the policy decides, for every history of a schedule with a plain definition'
 
 /** Mistakes in planning: which instants become what, and which of them may start. */
 export const PLAN_MUTANTS: readonly Mutant[] = [
@@ -230,7 +230,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'shortcut-of-a-late-fire',
     rule: 'rule 43',
-    breaks: 'The shortcut for plain fires starts what is late, whatever the misfire policy says.',
+    breaks: 'The shortcut for plain fires starts late fires, ignoring the misfire policy.',
     edits: [
       edit(
         'policy/plan/plain-fire.ts',
@@ -254,7 +254,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/property.test.ts',
-      names: ['whatever happens to a schedule, nothing is lost, doubled, early, stuck or out of bounds'],
+      names: ['under every sequence of actions, no fire is lost, doubled, early, stuck or out of bounds'],
     },
   },
   {

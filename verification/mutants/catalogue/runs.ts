@@ -24,7 +24,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: 'loser-starts-too',
     rule: 'P2, protocol (non-atomic claim)',
-    breaks: 'An instance whose claim met a newer version starts the run all the same.',
+    breaks: 'An instance whose claim met a newer version still starts the run.',
     edits: [
       edit(
         'engine/claim/claims.ts',

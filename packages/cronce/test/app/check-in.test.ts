@@ -32,7 +32,7 @@ test('a run reports its start and its success, with one id, and the next run wit
   assert.match(received[1]!.body, /^billing due .* attempt 1: succeeded after \d+ ms$/)
 })
 
-test('a run that fails says so, and one that is stopped is in the log only', async (context) => {
+test('a run that fails is reported as failed, and one that is stopped is in the log only', async (context) => {
   const { url, received } = await startReceiver(context)
   let isStopped = false
   const { app } = appWith(context, { url }, async (signal) => {
@@ -54,7 +54,7 @@ test('a run that fails says so, and one that is stopped is in the log only', asy
   )
 })
 
-test('a receiver that answers with an error gets the end again, and one that is gone fails no run', async (context) => {
+test('a receiver that answers with an error gets the end again, and one that is down fails no run', async (context) => {
   const { url, received, state } = await startReceiver(context)
   state.status = 503
   const { app, warnings } = appWith(context, { url }, () => {})

@@ -39,7 +39,7 @@ async function stall(fleet: Fleet, ms: number): Promise<void> {
 
 for (const probes of [false, true]) {
   test(`${probes ? 'with' : 'without'} claims ahead: after a stall all due times run in order, and no later one is skipped`, async () => {
-    // Each write takes so long that catching up takes longer than the time between two due times.
+    // Each write takes long enough that catching up takes longer than the time between two due times.
     const fleet = await createFleet({ probes, latency: () => ({ requestMs: 90, answerMs: 90 }) })
     await fleet.addMany(3, (app) => app.job('tick', { every: '1s' }, () => {}))
     await stall(fleet, 3_600)
@@ -123,7 +123,7 @@ test('a stall between a claim ahead and its start skips no due time', async () =
     { members: 1, handlerMs: 5, holderMs: 0 },
     { members: 3, handlerMs: 5, holderMs: 0 },
     { members: 3, handlerMs: 80, holderMs: 0 },
-    // Its peers look at the schedule before its holder can tell that the run has not started.
+    // Its peers look at the schedule before its holder can report that the run has not started.
     { members: 2, handlerMs: 5, holderMs: 500 },
     { members: 3, handlerMs: 5, holderMs: 500 },
   ]

@@ -28,7 +28,7 @@ test('while nothing is due, an instance looks for something that is once an hour
   await fleet.addMany(5, (app) => app.job('nightly', '0 3 * * *', () => {}))
   await fleet.advance('1m')
   const calls = await callsDuring(fleet, () => fleet.advance('1h'))
-  // A wake-up may be lost: so long it would take to make up for it.
+  // A wake-up may be lost: this is how long it takes to make up for it.
   assert.equal(calls.get('due'), 5)
   assert.equal(calls.get('claim') ?? 0, 0)
   const perMinute = sumOf(calls) / 60 / 5

@@ -61,7 +61,7 @@ async function moved(fleet: Fleet, id: (typeof IDS)[number]): Promise<Member> {
   return crm
 }
 
-test('a release that moved a job to another app and renamed it is rolled back: the old name begins anew when the other app is gone', async () => {
+test('a release that moved a job to another app and renamed it is rolled back: the old name starts from scratch when the other app has left', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const crm = await moved(fleet, id)
@@ -85,7 +85,7 @@ test('a release that moved a job to another app and renamed it is rolled back: t
   }
 })
 
-test('what waits under the old name of a gone app ends as retired when another app takes the name, and its history stays', async () => {
+test('fires that wait under the old name of an app that has left end as retired when another app takes the name, and the history stays', async () => {
   const fleet = await createFleet()
   const failing: Declare = (app) =>
     void app.job('bill', { cron: '0 0 1 7 *', retry: { attempts: 3, backoff: { base: '20m', jitter: 0 } } }, () => {
@@ -489,7 +489,7 @@ test('a job that went on in a third app, and was removed there, is not repeated 
   }
 })
 
-test('an old name of a job that another app has dropped is free when an operator removes it, as the refusal says', async () => {
+test('an old name of a job that another app has dropped is free when an operator removes it, as the refusal suggests', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const crm = await moved(fleet, id)

@@ -20,7 +20,7 @@ for (const method of ['beat', 'loadApp', 'load'] as const) {
     await fleet.advance('30s')
     await Promise.all([starting, stopping])
     end()
-    // What nobody catches is told after this turn, and fails the test.
+    // An unhandled rejection is reported after this turn, and fails the test.
     await new Promise((resolve) => setImmediate(resolve))
     assert.equal(member.app.isLeader('cache'), false)
 

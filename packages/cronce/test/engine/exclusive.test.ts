@@ -73,7 +73,7 @@ test('a paused holder that wakes up after it was replaced gets LOCK_LOST', async
   fleet.end()
 })
 
-test('a caller that does not wait long enough learns who has the lock; an error of a section is thrown', async () => {
+test('a caller that does not wait long enough learns which instance has the lock; an error of a section is thrown', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, other] = members
   void holder!.app.lock('ledger', () => holder!.clock.sleep(60_000))

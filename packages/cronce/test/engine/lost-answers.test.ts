@@ -299,7 +299,7 @@ test('what was settled before the store failed in the middle of a batch is repor
   fleet.end()
 })
 
-test('a store that does not answer is asked again, whatever the call', async () => {
+test('a store that does not answer is asked again, for every call', async () => {
   for (const name of [
     'beat',
     'due',

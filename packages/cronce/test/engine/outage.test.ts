@@ -5,7 +5,7 @@ import { createFleet, type Declare, NEW_YEAR } from './fleet.ts'
 const MINUTE = 60_000
 
 for (const kind of ['throws', 'request-lost'] as const) {
-  test(`while the store is down (${kind}) nothing ends, and afterwards all is caught up with as the policy says`, async () => {
+  test(`while the store is down (${kind}) nothing ends, and afterwards the fleet catches up as the policy requires`, async () => {
     const fleet = await createFleet()
     await fleet.addMany(3, (app) =>
       app.job('latest', '* * * * *', () => {}).job('all', { cron: '* * * * *', misfire: 'all' }, () => {}),

@@ -121,7 +121,7 @@ for (const [code, together] of [
 
 for (const error of [
   Object.assign(new Error('postgres refused a statement: out of memory.'), { code: 'STORE_FAILED' }),
-  // What fetch says of a server that is not there.
+  // The error of fetch for a server that is down.
   new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }),
   new Error('Somebody unplugged it.'),
 ]) {

@@ -311,7 +311,7 @@ it('shutdown(ms) aborts what still runs before the time is up, so that it takes 
 describe('A slot that comes too late', () => {
   after(() => cron.shutdown())
 
-  it('is missed once the next one has come, whatever the tolerance', LIMIT, async () => {
+  it('is missed once the next one has come, with any tolerance', LIMIT, async () => {
     const watched = Object.values(PACKAGES).flatMap((api) =>
       [true, false].map((noOverlap) => {
         const options = { missedExecutionTolerance: 60_000, noOverlap, logger: recording() }

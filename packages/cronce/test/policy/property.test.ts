@@ -11,7 +11,7 @@ const SEED = Number(CRONCE_SEED)
 
 const reached = new Map<string, number>()
 
-test('whatever happens to a schedule, nothing is lost, doubled, early, stuck or out of bounds', () => {
+test('under every sequence of actions, no fire is lost, doubled, early, stuck or out of bounds', () => {
   fc.assert(
     fc.property(plays, ({ seed, definitions, acts }) => {
       const play = new Play(seed, definitions)

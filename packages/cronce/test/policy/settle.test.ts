@@ -43,7 +43,7 @@ test('only the current token settles: a repeated or late settle changes nothing'
   assert.equal(requestCancel(keeper.it, successor!.record.token, WISH, keeper.context), 'stale')
 })
 
-test('a failed fire is run again as often as the policy says, after a growing delay', () => {
+test('a failed fire is run again as often as the policy allows, after a growing delay', () => {
   const { keeper, run } = running(retry({ attempts: 2, baseMs: SECOND, factor: 3 }))
   keeper.settle(run, 'error')
   assert.equal(keeper.it.wakeAt, keeper.now + SECOND)

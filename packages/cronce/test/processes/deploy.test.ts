@@ -31,7 +31,7 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
 
   const second = fleet.start({ name: 'second', ...next })
   await second.started
-  // Whoever notices first says which one counts; it is this one that then declares.
+  // The first process to notice decides which one counts; this one then declares.
   await until('the new code counts', async () => (await schedules.find('added')) !== null)
   const { revision } = await schedules.get('changed')
   // An old process restarts, in the middle of the deploy.

@@ -22,8 +22,9 @@ export type OrderedJob = ScheduleOptions & {
   readonly was?: string
   readonly hosts?: 'each'
   /**
-   * `note`: nothing but tell the witness. `hold`: wait until the gate is open, or its signal says stop. `ignore`: wait until
-   * the gate is open, whatever the signal says. `insert`: a row of the user's own table, in one transaction with the settlement.
+   * `note`: only report to the witness. `hold`: wait until the gate is open or the signal is aborted. `ignore`: wait
+   * until the gate is open, ignoring the signal. `insert`: a row of the user's own table, in one transaction with the
+   * settlement.
    */
   readonly does: 'note' | 'hold' | 'ignore' | 'insert'
 }

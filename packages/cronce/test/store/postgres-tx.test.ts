@@ -198,7 +198,7 @@ describe('a transaction', () => {
     assert.deepEqual([code, notApplied], ['STORE_LOST', true])
   })
 
-  test('whose work has gone to sleep is ended by the server, and its rows are free', async (context) => {
+  test('whose work hangs is ended by the server, and its rows are free', async (context) => {
     const setting = "select current_setting('idle_in_transaction_session_timeout') as answer"
     const calm = openFor(context, server.url)
     assert.equal(await calm.transaction((tx) => calm.askIn(tx, asking(setting), [])), '15s')

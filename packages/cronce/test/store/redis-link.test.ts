@@ -95,7 +95,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     const server = await serverFor(context)
     const links = linkEach(context, server.url, { timeoutMs: 1_500 })
     await answerEach(links)
-    // CLIENT PAUSE does the same, also to whoever wants to end it.
+    // CLIENT PAUSE would do the same, but would also block the command that ends it.
     process.kill(server.pid, 'SIGSTOP')
     await withEach(links, async ({ link, key }) => {
       const faults = await Promise.all([failure(link.run(COUNT, key, [])), failure(link.run(COUNT, key, []))])

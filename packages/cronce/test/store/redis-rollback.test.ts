@@ -34,7 +34,7 @@ async function ranMore(calls: readonly string[], count: number): Promise<void> {
   await until(`${count} more have run`, () => calls.length >= before + count)
 }
 
-/** A minute: a busy machine may be slow, and only a broken store waits so long. */
+/** A minute: a busy machine may be slow, but only a broken store takes this long. */
 async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
   for (let looks = 0; looks < 3_000; looks++) {
     if (await look()) return

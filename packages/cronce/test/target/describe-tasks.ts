@@ -28,7 +28,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.deepEqual(run.result, seen)
     })
 
-    test('writes into the log of the run and tells its progress', async (context) => {
+    test('writes into the log of the run and reports its progress', async (context) => {
       const { fire, run } = await runToEnd(openApp(context), options, input('tell'))
       assert.equal(fire.state, 'succeeded')
       assert.deepEqual(linesOf(run, 'info').toSorted(), ['plainly', 'to stdout'])
@@ -38,7 +38,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.equal(run.progress?.message, 'soon')
     })
 
-    test('loses nothing of what it has written when its handler returns', async (context) => {
+    test('loses none of its output when its handler returns', async (context) => {
       const { run } = await runToEnd(openApp(context), options, input('chatter'))
       const numbers = linesOf(run, 'info').map((line) => Number(line.split(' ')[0]))
       assert.deepEqual(
@@ -47,7 +47,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       )
     })
 
-    test('fails with the error that it has thrown, and is not run again if that says so', async (context) => {
+    test('fails with the thrown error, and is not run again if the error rules it out', async (context) => {
       const { runs, run } = await runToEnd(openApp(context), { ...options, retry: 3 }, input('throw'))
       assert.equal(runs.length, 1)
       const { name, message, code, stack } = run.error ?? {}
@@ -81,7 +81,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       const { fire, run } = await runToEnd(app, { ...options, timeout: { run: '2s', grace: '2s' } }, input('loop'))
       assert.deepEqual([fire.state, fire.reason], ['failed', 'timeout'])
       assert.equal(run.error?.code, 'RUN_TIMEOUT')
-      // It was given up by nobody: it was gone in time.
+      // It was not given up: it ended in time.
       assert.deepEqual(overran, [])
     })
 

@@ -72,7 +72,7 @@ test('the class of the status decides: done, worth another run, or not', async (
   }
 })
 
-test('what an endpoint says about its failure goes to the log of the run', async (context) => {
+test('the error body of an endpoint goes to the log of the run', async (context) => {
   const { origin } = await endpoint(context, answers(500, {}, 'out of paper'))
   const run = targetRun()
   await assert.rejects(call({ url: origin }, run))

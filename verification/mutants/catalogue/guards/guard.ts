@@ -14,8 +14,8 @@ export type StoreName = keyof typeof STORES
 type GuardEdit = readonly [file: string, find: string, replace: string, count?: number]
 
 /**
- * Something that a store checks before it writes. Each store that has it is judged without it, and the named rule of the conformance
- * suite must fail. A store that can't lack it by one mistake says why.
+ * A check that a store makes before it writes. Each store that has it is tested without it, and the named rule of the
+ * conformance suite must fail. A store that cannot lose it by one mistake states why.
  */
 export interface Guard {
   readonly name: string
