@@ -35,7 +35,7 @@ interface Control {
   readonly property: Property
 }
 
-/** Without these, the silence of the others would say nothing. */
+/** Without these mutants, a clean result of the other cells would prove nothing. */
 const CONTROLS: readonly Control[] = [
   {
     mutant: 'no-token-check',

@@ -16,7 +16,7 @@ const LIFELINE = 3
  */
 export async function enterNamespace(mounts: boolean): Promise<number | { readonly reason: string } | null> {
   if (isOwnNamespace()) {
-    // When whoever started this is gone, however that happened, this must be, too: and all processes in here with it.
+    // When the parent process has ended, for any reason, this process and all its children must end too.
     new Socket({ fd: LIFELINE })
       .on('close', () => process.exit(1))
       .on('error', () => {})

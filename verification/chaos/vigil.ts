@@ -67,7 +67,7 @@ export function watchStore(
 /** The store's clock may be off by this without a word: less than what verdicts allow for. */
 const CLOCK_TOLERANCE_MS = 10
 
-/** Writes down when the store's clock was set by somebody else: hosts correct theirs, and virtual ones do so after a pause. */
+/** Records when another program set the store's clock: hosts correct theirs, virtual machines after a pause. */
 export function clockCheck(
   { now }: Pick<PreparedStore, 'now'>,
   recorder: Pick<Recorder, 'now' | 'entries' | 'add' | 'log'>,

@@ -3,7 +3,7 @@ import { type LineBody, now } from './history.ts'
 import { type Command, linesFile, type Message, type Order, type Question, sourceOf } from './order.ts'
 import { takePart } from './participant.ts'
 
-/** One process of a contest, until it is told to stop, or its parent is gone. */
+/** One process of a contest. Runs until it is asked to stop, or its parent has ended. */
 const order = JSON.parse(process.argv[2]!) as Order
 const { name, folder, store, lease, skewMs } = order
 const realTime = Date.now

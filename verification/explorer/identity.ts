@@ -201,7 +201,7 @@ function fireText({ dueAt, attempt, crashes, failures, readyAt, wait, own: kept,
   return `${dueAt} ${attempt} ${crashes} ${failures} ${ahead(readyAt, now * TICK_MS)} ${wait?.cause} ${wait?.late} ${kept === null} ${running}`
 }
 
-/** Whether somebody still waits for the answer to the claim of an open run. */
+/** Whether a worker still waits for the answer to the claim of an open run. */
 function claimsText({ messages, store }: State): string {
   const waiting = messages.flatMap((message) => {
     return message.kind === 'claim' && message.waiting === 'claim' ? [`${message.instance} ${message.claim}`] : []
@@ -216,7 +216,7 @@ function claimsText({ messages, store }: State): string {
 const numbers = new Map<string, number>()
 const definitions = new WeakMap<Definition, number>()
 
-/** Short, since it is said often. */
+/** Short, because it occurs often. */
 function definitionText(definition: Definition): string {
   let number = definitions.get(definition)
   if (number === undefined) {

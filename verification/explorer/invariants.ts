@@ -184,7 +184,7 @@ const endings: Check = ({ definition }, before, after) => {
   return crashed > most ? `S11: ${crashed} runs have crashed, of at most ${most}` : null
 }
 
-/** Only whoever has this token ends its run, or somebody who found its instance dead. */
+/** A run is ended only by the holder of its token, or by a peer that found its instance dead. */
 function isEndedRightly(before: State, now: RunRecord): string | null {
   const isDead = before.store.space.instances.get(now.instance)?.goneAt !== null
   if (now.ending?.reason === 'crashed') return isDead ? null : `S3: ${now.token} was recovered from the living`

@@ -10,8 +10,8 @@ import { openRunsOf } from './records.ts'
 import { idOf, type Message, nameOf, type Snapshot, type State, without, witness } from './state.ts'
 
 /**
- * Neither has nor wants anything. Its stalling is the same as its not moving, its crashing and coming back the same as
- * its being there: so it always renews, does not crash, and nobody declares it dead.
+ * A worker that neither holds nor wants anything. Stalling or restarting it changes nothing, so it always renews, does
+ * not crash, and is not declared dead.
  */
 export function isIdle(state: State, index: number): boolean {
   const { run, incarnation, isUp } = state.workers[index]!
@@ -29,7 +29,7 @@ export function isReduced({ options }: Fleet): boolean {
   return options.faults.failover === 0
 }
 
-/** Whoever waits for the answer to what can't be applied any more hears it now. */
+/** A worker that waits for the answer to a message that cannot be applied any more gets the answer now. */
 export function refusals(fleet: Fleet, state: State): Moves {
   const message = state.messages.find((other) => other.waiting !== null && isUnderWay(other) && isPast(state, other))
   if (message === undefined || !isReduced(fleet)) return []
@@ -37,7 +37,7 @@ export function refusals(fleet: Fleet, state: State): Moves {
   return [{ words, isFault: false, make: () => tryPast(fleet, state, message, true) }]
 }
 
-/** What nobody waits for and can't be applied any more is forgotten. */
+/** Messages that cannot be applied any more and that no worker waits for are dropped. */
 export async function sweep(fleet: Fleet, state: State): Promise<State> {
   if (!isReduced(fleet)) return state
   let next = state
@@ -54,7 +54,7 @@ async function tryPast(fleet: Fleet, state: State, message: Message, isHeard: bo
   return witness(tried, { broken: `S3: a ${message.kind} that was decided on the past was accepted` })
 }
 
-/** But for leases, which nobody is refused who lives. */
+/** Leases are ignored, because a live worker's renewal is never refused. */
 function isSame(one: Snapshot, other: Snapshot): boolean {
   const keys = ['schedules', 'history', 'steps'] as const
   const isGone = ({ space }: Snapshot): string => [...space.instances.values()].map(({ goneAt }) => goneAt).join()
@@ -64,7 +64,7 @@ function isSame(one: Snapshot, other: Snapshot): boolean {
   )
 }
 
-/** Decided on what is no longer so, and never will be again. */
+/** Decided on a state that has changed and will not return. */
 function isPast({ store }: State, message: Message): boolean {
   const { schedules, steps, instances } = store.space
   const isOld = (change: Change): boolean => (schedules.get(change.id)?.version ?? 0) !== change.version

@@ -75,7 +75,7 @@ function beginStep(fleet: Fleet, state: State, index: number, run: LocalRun): St
   return send(state, { ...frameOf(index, run), kind: 'begin' })
 }
 
-/** The work is done as soon as the store has let it begin; its end is told apart, and may never be. */
+/** The work is done as soon as the store has recorded its start. Its end is a separate message, which may be lost. */
 export function hearBegun(fleet: Fleet, state: State, index: number, answer: StepAnswer): State {
   const { run } = state.workers[index]!
   if (run === null || run.phase !== 'begin') return state

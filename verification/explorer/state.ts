@@ -28,7 +28,7 @@ export const LEASE = 2
 export const SCHEDULE = 'nightly'
 export const JOB = 'report'
 
-/** The store's data at one moment. Never changed: whoever writes, writes to a copy. */
+/** The store's data at one moment. Immutable: writers write to a copy. */
 export interface Snapshot {
   readonly epoch: number
   readonly space: NamespaceData
@@ -42,7 +42,7 @@ export interface State {
   readonly workers: readonly Worker[]
   readonly messages: readonly Message[]
   readonly operator: Operator
-  /** What has gone wrong so far, by kind. */
+  /** Faults that have happened so far, by kind. */
   readonly faults: Readonly<Record<FaultKind, number>>
   readonly witness: Witness
   /** An earlier state of the store, to which it may fall back. */
@@ -52,7 +52,7 @@ export interface State {
 export type FaultKind = 'crash' | 'silence' | 'duplicate' | 'failover'
 
 export interface Worker {
-  /** Which of its starts this is: a process that was started again, or was declared dead, is somebody new. */
+  /** The number of this start. A process that was restarted or declared dead gets a new identity. */
   readonly incarnation: number
   readonly isUp: boolean
   /** Trusts its lease before this tick. */
@@ -77,7 +77,7 @@ export interface LocalRun {
 
 export type How = 'completed' | 'error' | 'step-unknown' | 'handed-back' | 'not-started'
 
-/** Which loop of a worker waits for the answer; `null`: nobody does any more. */
+/** Which loop of a worker waits for the answer; `null`: none any more. */
 export type Waiting = 'claim' | 'run' | 'watch' | 'operator' | null
 
 interface Frame {
@@ -115,7 +115,7 @@ export interface Witness {
   /** How often the work of the step was begun, and how often the handler was called. */
   readonly worked: number
   readonly called: number
-  /** What runs were told about their transactions, by token. */
+  /** Results of transactions that runs received, by token. */
   readonly told: ReadonlyMap<string, 'committed' | 'rolled back'>
   /** The highest token that was ever granted. */
   readonly highest: string

@@ -102,7 +102,7 @@ export function act(acting: Acting, action: Action): void {
   }
 }
 
-/** Which it takes back, but for one that is gone by then. */
+/** The operator undoes it, unless the process has ended by then. */
 async function drain({ world, stage, desk, isHealed }: Acting, place: number, forMs: number): Promise<void> {
   const node = stage.nodes[place]
   const id = node?.app.instance

@@ -20,8 +20,8 @@ interface Parts {
 }
 
 /**
- * The promise of alerts: of one problem the receiver hears once that it is there, and once that it is over; and what was written down is
- * sent, whoever dies in between. A message that comes again has its id, by which receivers know it.
+ * The promise of alerts: the receiver hears of one problem once when it starts and once when it ends, and recorded
+ * alerts are sent even if the sender dies. A repeated message has the same id.
  */
 export function judgeAlerts({ data, report, count }: Parts): AlertJudge {
   /** By id, the process that wrote a message down. */
