@@ -3,7 +3,7 @@ import { ownersOf } from './owners.ts'
 import { type Span, type SpanIndex, spanIndex } from './spans.ts'
 import { starvationIn } from './starvation.ts'
 
-/** Who was there, and what was done to them. */
+/** The nodes, and the faults that hit them. */
 export interface Fleet {
   /** Nothing was wrong with any node, and no earlier fault had an effect any more. */
   isCalm(from: Time, to: Time): boolean

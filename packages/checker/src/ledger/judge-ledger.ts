@@ -9,7 +9,7 @@ import { judgeRetired } from './judge-retired.ts'
 import { judgeActive, judgeRuns } from './judge-runs.ts'
 import type { LedgerSubject, LedgerVerdict, Stretch } from './subject.ts'
 
-/** Whether the records of a schedule can be true, and are complete. Whatever is said here to be wrong, is wrong. */
+/** Whether the records of a schedule can be true, and are complete. Every reported violation is real. */
 export function judgeLedger(subject: LedgerSubject, stretch: Stretch): LedgerVerdict {
   const violations: Violation[] = []
   const report: Report = (property, { schedule, dueAt = null }, message, evidence) => {

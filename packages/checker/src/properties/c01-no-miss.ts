@@ -39,7 +39,7 @@ function judgeUnrecorded(subject: Subject, report: Report): void {
   }
 }
 
-/** The schedule says that it has gone past this instant. One that is not there any more was settled before it went. */
+/** The schedule has gone past this instant. One that no longer exists was settled before its removal. */
 function isPassed({ row }: Subject, dueAt: Instant): boolean {
   return row === null || row.nextAt === null || dueAt < row.nextAt
 }

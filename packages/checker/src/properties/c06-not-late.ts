@@ -47,7 +47,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
   return late
 }
 
-/** The only attempt of a fire, with its start. `null`: there is none, or the fire was attempted more than once. */
+/** The only attempt of a fire, with its start. `null`: none, or more than one. */
 function firstRunOf({ record, starts: [start], runs: [run] }: Story) {
   if (record === null || start === undefined || run === undefined) return null
   if (start.attempt !== 1 || record.round !== 1 || record.attempt !== 1) return null

@@ -36,7 +36,7 @@ export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
 /** More fires of a schedule are never open. */
 const MOST_OPEN = 1_000
 
-/** What is looked at to tell whether the reason of a fire can be true. */
+/** The evidence that decides whether the reason of a fire can be true. */
 interface Question {
   readonly judged: Case
   readonly subject: Subject
@@ -51,7 +51,7 @@ interface Question {
   readonly runs: readonly LedgerRun[]
 }
 
-/** Whether a record may tell the truth about why its fire ended. */
+/** Whether the recorded reason for the end of a fire can be true. */
 export function isTrue(judged: Case, subject: Subject, record: LedgerFire, story: Story | null): boolean {
   const { outcome, reason, endedAt } = record
   if (outcome === null || endedAt === null || reason === null) return false

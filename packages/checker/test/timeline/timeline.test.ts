@@ -8,7 +8,7 @@ import { chooseTicks, countOf, describeLength, describeTime } from '../../src/ti
 import { brokenSample, EPOCH, NOTHING_WRONG, sampleHistory } from './sample.ts'
 
 describe('the picture of a history', () => {
-  test('is well-formed, whatever names contain', () => {
+  test('is well-formed for all names', () => {
     const svg = renderTimeline(hostile(), NOTHING_WRONG, { title: '</svg><script>alert(1)</script>' })
     assertWellFormed(svg)
     assert.equal(svg.includes('<script>'), false)
@@ -48,7 +48,7 @@ describe('the picture of a history', () => {
       assert.ok(svg.includes(`>${name}<`), name)
   })
 
-  test('says what is wrong, and shows where', () => {
+  test('describes each violation, and marks its place', () => {
     const { history, verdict } = brokenSample()
     const svg = renderTimeline(history, verdict)
 
