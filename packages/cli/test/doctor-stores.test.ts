@@ -97,7 +97,7 @@ console.log(app.instance)`
     }
   })
 
-  test('PostgreSQL: tables, rights, settings, a pooler, and a server that is gone', async () => {
+  test('PostgreSQL: tables, rights, settings, a pooler, and a server that is down', async () => {
     await using server = await startPostgres({ settings: { fsync: 'off' } })
     const bare = await doctorOf(server.url)
     assert.deepEqual([bare.status, levels(bare)], [1, ['schema fail']])
