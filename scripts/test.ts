@@ -85,7 +85,7 @@ interface Ended {
   readonly seconds: number
 }
 
-/** `isAlone`: what it says is seen as it says it. Otherwise it is kept, so that nobody talks in between. */
+/** `isAlone`: output is streamed. Otherwise it is buffered, so that outputs do not mix. */
 function start([, command, ...args]: Step, isAlone: boolean): Promise<Ended> {
   const startedAt = performance.now()
   const said: Buffer[] = []
@@ -116,6 +116,6 @@ for (const stage of STAGES) {
     else console.error(`✖ ${name} failed ${time}`)
     failed ||= code
   }
-  // Only when the whole stage has ended: nothing of it outlives this.
+  // Only when the whole stage has ended, so that none of its processes outlives this.
   if (failed !== 0) process.exit(failed)
 }

@@ -21,7 +21,7 @@ function createLighterHook(callbacks: HookCallbacks): ReturnType<typeof createHo
 // Before the runner is loaded, which takes it from here.
 Object.assign(asyncHooks, { createHook: createLighterHook })
 
-// What a test forks, or runs in a thread, is none of the runner's: only the runner hands this on to its files.
+// Processes and threads that a test starts do not belong to the runner: only the runner passes this on to its files.
 if (NODE_TEST_CONTEXT !== undefined) {
   process.execArgv = process.execArgv.filter((option) => option !== `--import=${import.meta.url}`)
 }

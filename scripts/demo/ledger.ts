@@ -37,7 +37,7 @@ export interface Ledger {
   readonly early: readonly string[]
 }
 
-/** Both witnesses against what had to be. Whatever they do not agree on is a fault. */
+/** Compares both witnesses with what was due. Every difference is a fault. */
 export function audit(evidence: Evidence): Ledger {
   const fires = byFire(evidence.fires.flatMap(instantsOf(evidence.due)))
   const runs = byFire(evidence.runs)

@@ -1,4 +1,4 @@
-/** One of the three processes: an application as anybody would write it, and a witness. */
+/** One of the three processes: an ordinary application, and a witness. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cronce, type Run } from 'cronce'
@@ -51,7 +51,7 @@ function note(what: Line['what'], { fire, token }: Run<unknown, DatabaseSync>): 
 }
 
 function tell(message: Message): void {
-  // With a callback, or a parent that is gone would be an error here.
+  // With a callback: otherwise a closed channel to the parent would throw here.
   if (process.connected) process.send!(message, () => {})
 }
 

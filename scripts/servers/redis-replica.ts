@@ -54,7 +54,7 @@ export async function redisReplicaOnline(
   replica: { readonly port: number },
 ): Promise<void> {
   const line = new RegExp(`^slave\\d+:.*\\bport=${replica.port},state=online`, 'm')
-  // Both ends, since the primary may not have noticed yet that the connection of before is gone.
+  // Both ends, since the primary may not have noticed that the earlier connection has ended.
   const isOnline = async () =>
     (await redisText(replica, 'INFO', 'replication')).includes('master_link_status:up') &&
     line.test(await redisText(primary, 'INFO', 'replication'))
@@ -67,7 +67,10 @@ export async function redisReplicaOnline(
   )
 }
 
-/** Make a replica a primary, whatever the old one does. It takes writes when this returns, and stays a primary over restarts. */
+/**
+ * Promotes a replica, regardless of the old primary. It accepts writes when this returns, and stays a primary over
+ * restarts.
+ */
 export async function promoteRedis(replica: { readonly port: number }): Promise<void> {
   await redisCommand(replica, 'REPLICAOF', 'NO', 'ONE')
   await redisCommand(replica, 'CONFIG', 'REWRITE')
