@@ -16,7 +16,7 @@ export async function withServer<Value>(fsync: Fsync, work: (server: BenchServer
   const server = await startRedis({
     settings: {
       appendfsync: fsync,
-      // The log grows and is not rewritten meanwhile: a fork at some point of some rounds is not a property of who is measured.
+      // The log grows and is not rewritten meanwhile: a fork in some rounds is not a property of the measured system.
       'auto-aof-rewrite-percentage': '0',
     },
   })
