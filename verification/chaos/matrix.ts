@@ -100,7 +100,7 @@ export async function runCell(
     const isEnough = (): boolean => restartedIn(world.folder).some((fire) => concluded.has(fire))
     const over =
       mutant !== undefined && isOvertaken
-        ? until('whoever was overtaken has found out', isEnough, ENOUGH_MS)
+        ? until('the overtaken process has noticed', isEnough, ENOUGH_MS)
         : settled(world)
     const waited = await over.catch(vainly)
     const judged = await world.judge([])
@@ -156,7 +156,7 @@ async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): 
   if (blow === 'stop' || blow === 'request-late') {
     await until('it is stopped', () => struck!.isStopped())
     await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
-    if (isOvertaken) await until('somebody runs it again', () => restartedIn(folder).length > 0)
+    if (isOvertaken) await until('a peer runs it again', () => restartedIn(folder).length > 0)
     struck!.signal('SIGCONT')
   }
   await fleet.ready()

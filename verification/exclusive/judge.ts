@@ -173,13 +173,13 @@ function judgeUnknown({ lines, killedAt, stops }: History): string[] {
   for (const unknown of lines) {
     if (unknown.what !== 'unknown') continue
     const { key, process, at } = unknown
-    if (killedAt.size === 0 && stops.length === 0) wrong.push(`${process} was told that nobody knows of ${key}`)
+    if (killedAt.size === 0 && stops.length === 0) wrong.push(`${process} got an unknown result for ${key}`)
     const doer = lines.find((line) => line.what === 'effect' && line.key === key)?.process
     if (doer === undefined || !isHale(doer)) continue
     const isDone = lines.some(
       (line) => line.what === 'result' && line.key === key && line.process === doer && line.at < at,
     )
-    if (isDone) wrong.push(`${process} was told that nobody knows of ${key}, which ${doer} has done`)
+    if (isDone) wrong.push(`${process} got an unknown result for ${key}, which ${doer} has done`)
   }
   return wrong
 }

@@ -8,8 +8,8 @@ import { FIRST_ID, idOf, LEASE, type Message, type Snapshot, type State, TICK_MS
 
 /**
  * What a state's future depends on, as a text; two states that differ in nothing else are one. Left out or cut short:
- * - who is who: workers are put in an order that depends only on what they do (equal ones may stay apart, which costs time only),
- * - how often somebody renewed: all that matters is whether what was seen is still so,
+ * - the identity of workers: they are put in an order that depends only on what they do (equal ones may stay apart, which costs time only),
+ * - the number of renewals: all that matters is whether a seen one is still the latest,
  * - versions: all that matters is whether a message was decided on the present one,
  * - when something happened, where no decision within the few ticks of a model asks for it; and what is past, of what may come.
  * Where the store may fall back to a copy, versions and renewals count.

@@ -1,7 +1,6 @@
 /**
- * What need not be looked at in every order, because no order makes a difference. Of messages this is not taken for granted: one
- * that is said to change nothing is put to the store all the same, and it is an error (S3) if it does. Of idle workers it is an
- * argument, not a check. A way found here may be a few moves longer than the shortest one without all this.
+ * Reductions: moves whose order makes no difference. For messages this is checked: one that should change nothing is still sent
+ * to the store, and a change is an error (S3). For idle workers it is an argument. Paths may be a few moves longer than the shortest.
  */
 import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Fleet, Moves } from './fleet.ts'

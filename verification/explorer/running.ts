@@ -44,7 +44,7 @@ export function runMoves(fleet: Fleet, state: State, index: number): Moves {
     case 'commit':
       return move('commits', () => commit(fleet, state, index, run))
     case 'resolve':
-      return move('asks what became of its transaction', () => resolve(fleet, state, index, run))
+      return move('asks for the result of its transaction', () => resolve(fleet, state, index, run))
     case 'settle':
       return move(`settles: ${run.how}`, () => settleRun(fleet, state, index, run))
   }

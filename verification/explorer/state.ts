@@ -1,15 +1,15 @@
 /**
  * A small fleet on the real store in memory, with the real policies, one move at a time.
  *
- * Real: the store (claims, settlements, steps, transactions, beats, burials are calls of its own methods, on a copy of its
+ * Real: the store (claims, settlements, steps, transactions, heartbeats, declarations of death are calls of its own methods, on a copy of its
  * data) and every decision about a schedule (`policy/`). Modelled: what the engine does between two calls of the store. Each
  * worker is a small machine of three loops that know as much as the engine's do, and can stop for any time between any
- * two of their moves: it claims and executes (one run at a time), it renews and reconciles, it watches the others.
+ * two of their moves: it claims and executes (one run at a time), it renews and reconciles, it watches its peers.
  *
- * Whoever writes sends a message, which arrives at any later time, also when its sender has given it up or is gone, or never.
- * Reads are answered at once: to wait for an answer is the same as not to move after it. So are beats, one for each worker when a
- * tick begins, unless it is stalled: one that was long under way gives less trust than one that was sent later, and no more.
- * Time is the store's clock, in ticks; workers count trust by it. Anybody may declare dead whom the store calls expired.
+ * Every write is a message that arrives at any later time, even after its sender has given it up or died, or never.
+ * Reads are answered at once: waiting for an answer is the same as not moving after it. So are heartbeats, one for each worker when
+ * a tick begins, unless it is stalled: a slow heartbeat gives less trust than one that was sent later, and no more.
+ * Time is the store's clock, in ticks; workers count trust by it. Any worker may declare an instance dead whose lease has expired.
  *
  * Not modelled, and left to the simulation: clocks that differ or jump, signals and time-outs of handlers, limits, backfills,
  * deployments, which schedules are looked at first, more than one run at a time on one worker.

@@ -74,7 +74,7 @@ function answerMoves(fleet: AheadFleet, state: AheadState, claim: ClaimMessage):
   const late = claim.answer === null ? send(rest, { ...claim, isAwaited: false }) : rest
   const silent = fault(forgetClock(late, claim.worker), 'silence')
   const find = () => findClaimed(fleet, silent, claim)
-  moves.push({ words: `${name} gets no answer to its claim, and looks what became of it`, isFault: true, make: find })
+  moves.push({ words: `${name} gets no answer to its claim, and reads its result`, isFault: true, make: find })
   moves.push({ words: `${name} gets no answer to its claim, nor to its look`, isFault: true, make: () => silent })
   return moves
 }

@@ -267,7 +267,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'drain-untold',
     rule: 'rule 8',
     breaks:
-      'An instance that stops tells nobody until its next beat is due: what was its share of the work starts late meanwhile.',
+      'An instance that stops is not reported until its next heartbeat: its share of the work starts late meanwhile.',
     edits: [edit('engine/fleet/heartbeat.ts', 'const wake = isDraining ||', 'const wake =')],
     caughtBy: {
       judge: 'tests',

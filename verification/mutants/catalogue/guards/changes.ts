@@ -358,7 +358,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['apply.ts', 'return isHeld || isStale ?', 'return isStale ?']],
       sqlite: { none: 'its epoch does not move by itself' },
-      postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
+      postgres: { none: 'it loses no writes, so no instance knows more than the store' },
       redis: [['lua/apply.lua', "if claimant ~= '' and is_held() then", 'if false then']],
     },
   },
@@ -369,7 +369,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     stores: {
       memory: [['due.ts', 'if (areClaimsHeld(space, now)) {', 'if (limit < 0) {']],
       sqlite: { none: 'its epoch does not move by itself' },
-      postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
+      postgres: { none: 'it loses no writes, so no instance knows more than the store' },
       redis: [['lua/schedules.lua', 'if is_held() then return', 'if false then return']],
     },
   },

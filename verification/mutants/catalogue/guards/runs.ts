@@ -331,7 +331,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         ['store.ts', 'state === undefined || liveRun(space(), schedule, token) === undefined', 'state === undefined'],
       ],
-      sqlite: { none: 'nobody else writes during the work' },
+      sqlite: { none: 'no other transaction writes during the work' },
       postgres: [['transact.ts', 'const change = live && state !== undefined', 'const change = state !== undefined']],
       redis: { none: 'no transactions' },
     },
