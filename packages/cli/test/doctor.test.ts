@@ -270,7 +270,7 @@ describe('what the doctor makes of facts', () => {
     assert.deepEqual(levels({ instances: [{ ...INSTANCE, drain: true }] }), ['instances warn'])
     const ofExec = { ...SCHEDULE, job: 'backup', nextAt: null, needsInstance: false }
     assert.deepEqual(levels({ instances: [], schedules: [ofExec] }), ['instances note'])
-    assert.deepEqual(levels({ schedules: [SCHEDULE, ofExec] }), [], 'nobody has to be there for it')
+    assert.deepEqual(levels({ schedules: [SCHEDULE, ofExec] }), [], 'it needs no live instance')
     finds(
       { fleet: { instances: [INSTANCE, { ...gone, id: 'b' }] } },
       'silent',

@@ -80,6 +80,6 @@ function bench(context: Parameters<typeof folder>[0]) {
 
 function given(root: string): object {
   const values = readFileSync(join(root, 'out'), 'utf8').split('\0').slice(0, -1)
-  assert.doesNotMatch(readFileSync(join(root, 'all'), 'utf8'), /^CRONCE_ENV_/m, 'it is told once')
+  assert.doesNotMatch(readFileSync(join(root, 'all'), 'utf8'), /^CRONCE_ENV_/m, 'it is written once')
   return Object.fromEntries(NAMES.map((name, index) => [name, values[index]]))
 }

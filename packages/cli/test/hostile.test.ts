@@ -117,7 +117,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     assert.doesNotMatch(listed.stdout, UNSEEN)
     const doctor = await bench.say('doctor')
     assert.doesNotMatch(doctor.stdout, UNSEEN)
-    assert.equal((await bench.client.schedules.get('victim')).state, 'active', 'nobody else was touched')
+    assert.equal((await bench.client.schedules.get('victim')).state, 'active', 'no other schedule was changed')
   })
 
   test('notes, authors, inputs and times of every size and kind are refused or kept, never worse', async () => {

@@ -241,7 +241,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.equal(await service.end(), 0)
 
     await waiting.until(/Trying again/)
-    assert.equal(await waiting.end(), 0, 'whoever waits can be stopped')
+    assert.equal(await waiting.end(), 0, 'a waiting process can be stopped')
     assert.equal(await eager.ended, 5)
     assert.doesNotMatch(service.said() + waiting.said() + eager.said(), /hush/)
   })

@@ -99,7 +99,7 @@ describe('a page of another site', () => {
     const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
     assert.equal(codeOf(await ask('GET', STORE, { headers: image })), '403 ORIGIN_REFUSED')
     const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-    assert.equal(codeOf(await ask('GET', STORE, { headers: link })), '200', 'a link that somebody follows')
+    assert.equal(codeOf(await ask('GET', STORE, { headers: link })), '200', 'a link that a user follows')
     assert.equal(codeOf(await ask('GET', '/api/v1/events', { headers: link })), '403 ORIGIN_REFUSED')
   })
 })

@@ -164,7 +164,7 @@ export function brokenSample(): { history: History; verdict: Verdict } {
       {
         property: 'C1',
         basis: 'time',
-        message: `${lost.schedule} was due at ${new Date(lost.dueAt).toISOString()}, three instances were ready all the time, nothing was in its way, and nobody ran it.`,
+        message: `${lost.schedule} was due at ${new Date(lost.dueAt).toISOString()}, three instances were ready all the time, nothing was in its way, and no instance ran it.`,
         schedule: lost.schedule,
         dueAt: lost.dueAt,
         evidence: [],

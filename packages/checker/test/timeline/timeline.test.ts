@@ -56,7 +56,7 @@ describe('the picture of a history', () => {
     assert.equal(count(svg, 'violation'), 2)
     assert.equal(count(svg, 'due due-violated'), 2, 'also the fire that is not even on record')
     assert.equal(svg.match(/class="outline line-accent accused"/g)?.length, 2, 'both runs of the fire that ran twice')
-    assert.ok(svg.includes('nobody ran it.'))
+    assert.ok(svg.includes('no instance ran it.'))
     assert.ok(renderTimeline(sampleHistory(), NOTHING_WRONG).includes('✓ no violations'))
   })
 

@@ -98,10 +98,10 @@ test('Sentry gets in_progress, ok and error with the id of the check-in and the 
   })
   await app.start()
   await app.schedules.trigger('billing')
-  await until('it is told twice', () => calls.length === 2)
+  await until('it is called twice', () => calls.length === 2)
   isBad = true
   await app.schedules.trigger('billing')
-  await until('it is told four times', () => calls.length === 4)
+  await until('it is called four times', () => calls.length === 4)
   const [begun, done, again, failed] = calls as [
     (typeof calls)[0],
     (typeof calls)[0],

@@ -157,7 +157,7 @@ test('an instance that knows lost records reports them before any claim, however
   goBack()
   eager.resume()
   await fleet.advance('10s')
-  assert.equal(fleet.handled.length, 1, 'nobody claims while it may still say what it knows')
+  assert.equal(fleet.handled.length, 1, 'no instance claims while it may still report what it knows')
   knowing!.resume()
   await fleet.advance('10m')
   assert.equal(fleet.handled.length, 1)

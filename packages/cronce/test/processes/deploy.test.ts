@@ -45,7 +45,7 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
   })
   const changed = await schedules.get('changed')
   assert.deepEqual(changed.trigger, { kind: 'every', everyMs: 300, anchor: 0 })
-  assert.equal(changed.revision, revision, 'nobody has changed it since')
+  assert.equal(changed.revision, revision, 'it has not changed since')
   const { nextAt } = changed
   await until('time has passed', async () => {
     const { items } = await fleet.client.fires.list({

@@ -119,7 +119,7 @@ test('a long run is watched with at most 3 connections for each process, and vac
   let most = 0
   for (let turn = 0; turn < 3; turn++) {
     const { rows } = await fleet.sql.query('select txid_current()::text as now')
-    await until('nobody needs what was there before', async () => {
+    await until('no snapshot needs the old rows', async () => {
       const backends = await fleet.sql.query(
         `select application_name as name, count(*)::int as connections,
                 bool_or(backend_xmin is not null and backend_xmin::text::bigint <= $1::text::bigint % 4294967296) as old

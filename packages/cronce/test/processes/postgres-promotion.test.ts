@@ -119,6 +119,6 @@ test('a promoted standby that lacks acknowledged commits: reported, fires of the
 
   // Claimed on the old server only: this one has no such schedule, and nothing to settle.
   gate.resolve()
-  await until('the run that nobody knows is refused', () => refused.includes('ghost'))
+  await until('the unknown run is refused', () => refused.includes('ghost'))
   assert.equal(await one.schedules.find('ghost'), null)
 })

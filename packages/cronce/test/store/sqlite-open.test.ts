@@ -266,7 +266,7 @@ describe('what the file is', () => {
       () => true,
       () => false,
     )
-    if (!canRun) return context.skip('somebody else may not read this checkout, or this Node')
+    if (!canRun) return context.skip('another user may not read this checkout, or this Node.js')
     const { stdout } = await run(script)
     assert.equal(stdout.trim(), 'STORE_READONLY')
   })

@@ -121,7 +121,7 @@ test('what a function leaves on its connection is discarded with the transaction
   const other = new DatabaseSync(file)
   const { busy } = other.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number }
   other.close()
-  assert.equal(busy, 0, 'nobody reads an old state')
+  assert.equal(busy, 0, 'no process reads an old state')
 })
 
 test('a function that waits is refused, and what it still wants to write is not written', async (context) => {

@@ -67,7 +67,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       const messageOf = (does: string): string => ends.get(does)?.run.error?.message ?? ''
       assert.match(messageOf('exit'), /exited with 7 before/)
       assert.match(messageOf('exitWell'), /exited with 0 before/)
-      assert.match(messageOf('crash'), /nobody catches this/)
+      assert.match(messageOf('crash'), /uncaught on purpose/)
       assert.match(messageOf('reject'), /nor this/)
       assert.match(messageOf('forget'), /exited with 0 before/)
       const { fire } = await app.schedules.trigger('well')

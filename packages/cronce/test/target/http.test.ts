@@ -126,10 +126,10 @@ test('network errors are retried: no listener, a connection that breaks before o
     await assert.rejects(call({ url: `http://127.0.0.1:${port}` }), { code: 'HTTP_FAILED', retryable: true })
   }
   const gone = await endpoint(context, answers(200))
-  const nobody = createServer()
-  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve))
-  const { port } = nobody.address() as { port: number }
-  await new Promise<void>((resolve) => nobody.close(() => resolve()))
+  const unused = createServer()
+  await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve))
+  const { port } = unused.address() as { port: number }
+  await new Promise<void>((resolve) => unused.close(() => resolve()))
   await assert.rejects(call({ url: `http://127.0.0.1:${port}` }), {
     code: 'HTTP_FAILED',
     message: `POST to 127.0.0.1:${port} failed: ECONNREFUSED.`,

@@ -41,7 +41,7 @@ const DEEDS = {
   exitWell: () => process.exit(0),
   async crash() {
     setTimeout(() => {
-      throw new Error('nobody catches this')
+      throw new Error('uncaught on purpose')
     })
     await sleep(60_000)
   },
