@@ -99,7 +99,7 @@ function crossCheck(workload: Workload | ParseWorkload, prepared: ReadonlyMap<Li
   if (policy === 'leave out') {
     const otherwise = differing.filter((comparison) => comparison.differing > comparison.compared * MISTAKES)
     for (const { library } of otherwise) leftOut.set(library, 'reads it differently')
-    if (others.length > 0 && otherwise.length === others.length) fault('nobody agrees with the first library')
+    if (others.length > 0 && otherwise.length === others.length) fault('no library agrees with the first one')
   }
   if (policy === 'count') {
     const lonely = alone(

@@ -116,7 +116,7 @@ function unseen({ name, fire, runs, lines }: About): string[] {
   if (fire.state !== 'succeeded') return []
   const succeeded = new Set(runs.filter(({ state }) => state === 'succeeded').map(({ token }) => token))
   const isSeen = lines.some(({ what, token }) => what === 'ended' && succeeded.has(token))
-  return isSeen ? [] : [`${name} is on record as run, and nobody saw it end`]
+  return isSeen ? [] : [`${name} is on record as run, and no witness saw it end`]
 }
 
 function paidTwice({ name }: About, payments: number): string[] {

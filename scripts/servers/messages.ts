@@ -12,7 +12,7 @@ export interface Command {
 }
 
 export type Request =
-  /** Make the server's directory. `endSignal` ends the server once nobody needs its data any more. */
+  /** Make the server's directory. `endSignal` ends the server once its data is no longer needed. */
   | {
       readonly verb: 'open'
       readonly name: string

@@ -34,7 +34,7 @@ test('a replica follows, refuses writes, and takes them once promoted, without w
   await promoteRedis(replica)
 
   assert.equal(await redisCommand(replica, 'GET', 'lost'), null, 'and lost')
-  assert.notEqual(await runIdOf(replica), runId, 'whoever looks can tell')
+  assert.notEqual(await runIdOf(replica), runId, 'the promotion is visible')
   assert.equal(await redisCommand(replica, 'SET', 'kept', '4'), 'OK')
   assert.equal(await redisCommand(primary, 'EXISTS', 'kept'), 0, 'the old one does not know')
 
