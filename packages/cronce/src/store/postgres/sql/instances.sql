@@ -152,7 +152,7 @@ logged as (
 select exists (select from drained)::text as answer
 
 -- name: listInstances
--- Those that are over may be a hundred thousand: they are read from the newest on, and none is sorted.
+-- There may be a hundred thousand ended instances: they are read from the newest on, without sorting.
 select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'instances', (
          select coalesce(json_agg({schema}._instance(i, m.now) order by i.id), '[]')
            from (

@@ -64,9 +64,8 @@ begin
     delete from {schema}._instances i where i.number = any (_gone);
     update {schema}._runners r set gone_at = _now where r.number = any (_gone);
   end if;
-  -- Lines refer to their instance by number. A run starts when its fire is due, or later, and its instance is pruned a day after its last
-  -- run at the earliest. So no line names an instance that was pruned before the oldest fire on record was due; a second day allows for a
-  -- clock that was set.
+  -- Lines refer to their instance by number. An instance is pruned a day after its last run at the earliest, so no line names one that was
+  -- pruned before the oldest fire on record was due. A second day allows for a clock that was set.
   delete from {schema}._runners r
    where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
            select min(h.due_at)
@@ -113,7 +112,7 @@ begin
 
   delete from {schema}._counts c using {schema}._namespaces s
    where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
-  -- Of hours long past, one row is enough.
+  -- For hours long past, one row is enough.
   with gone as (
     delete from {schema}._counts c using {schema}._namespaces s
      where s.namespace = _namespace and c.space = s.number and c.hour < _now - 86400000 and c.backend <> 0

@@ -73,7 +73,8 @@ end
 
 local alive = take_beat()
 if alive then count() end
--- While claims are held, the fleet may have waited for this one. Instances that are woken beat, too: wake them only for news, or it would never end.
+-- While claims are held, the fleet may have waited for this instance. Woken instances send heartbeats too, so wake them only for news;
+-- otherwise it would never end.
 if ARGV[11] == '1' or has_settled then tell(ARGV[12], ARGV[13], ARGV[14]) end
 local number = ''
 if alive or call('HEXISTS', key, 'gone') == 0 and call('HEXISTS', key, 'state') == 1 then number = call('HGET', key, 'beat') or '0' end
