@@ -11,10 +11,10 @@ export interface Mutant {
 export interface Edit {
   /** Below `packages/cronce/src`. */
   readonly file: string
-  /** As it stands in the source, and nowhere else in that file. */
+  /** The text in the source, which occurs nowhere else in that file. */
   readonly find: string
   readonly replace: string
-  /** How often it stands there. */
+  /** How often it occurs. */
   readonly count: number
 }
 

@@ -103,7 +103,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
   {
     name: 'name-taken-without-the-owners-record',
     rule: 'rule 42',
-    breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
+    breaks: 'An app that returns while another one takes its name does not learn of it, and its job stops for good.',
     edits: [
       edit('engine/deploy/take-names.ts', 'free.keys()], decide, announced)', 'free.keys()], decide, own)'),
       edit('engine/deploy/take-names.ts', 'if (!(await this.#writes.save(announced))) return true', ''),

@@ -92,7 +92,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-burial-without-renewals',
     rule: 'P3',
-    breaks: 'An instance that renews while it is declared dead is dead and hears that it lives.',
+    breaks: 'An instance that renews while it is declared dead is dead, but gets the answer that it lives.',
     edits: [
       edit(
         'store/kv/instances.ts',
@@ -105,7 +105,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-beat-without-record',
     rule: 'P3',
-    breaks: 'An instance that is declared dead while it renews hears that it lives.',
+    breaks: 'An instance that is declared dead while it renews gets the answer that it lives.',
     edits: [
       edit(
         'store/kv/instances.ts',

@@ -90,7 +90,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
       file: EXCLUSIVE,
       names: [
         'one caller at a time has a lock, in the order of the tokens',
-        'a lock whose holder crashed is had by the next one, with a higher token',
+        'the next caller gets a lock whose holder crashed, with a higher token',
       ],
     },
   },

@@ -99,7 +99,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'dead-renew',
     rule: 'rule 13, classic (e), protocol (renew resurrects)',
-    breaks: 'A beat is taken by name: an instance that was declared dead is live again.',
+    breaks: 'A heartbeat is accepted by name: an instance that was declared dead is live again.',
     edits: [
       edit(
         'store/memory/instances.ts',

@@ -39,7 +39,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'missed-not-recorded',
     rule: 'P5, classic (d)',
-    breaks: 'The mark passes instants that are let go, and only a handful of them is written down.',
+    breaks: 'The mark passes skipped instants, and only a handful of them is recorded.',
     edits: [
       edit(
         'policy/plan/plan.ts',
@@ -78,7 +78,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'on-time-is-late',
     rule: 'P7',
-    breaks: 'The grace is taken for seconds where it is milliseconds: what is hardly late is let go.',
+    breaks: 'The grace is read as seconds instead of milliseconds: fires that are hardly late are skipped.',
     edits: [
       edit(
         'policy/plan/misfire.ts',

@@ -272,7 +272,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-pruned-ends-are-not-missed',
     rule: 'rule 47',
-    breaks: 'A feed does not hear that ends were deleted before it read them.',
+    breaks: 'A feed does not learn that ends were deleted before it read them.',
     edits: [edit('store/postgres/sql/prune.sql', 's.erased_in < e.ended_in);', 's.erased_in < e.ended_in) and false;')],
     caughtBy: tests(
       CONFORMANCE,

@@ -80,7 +80,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: 'reconcile-at-once',
     rule: 'rule 6',
-    breaks: 'A beat hands back what was claimed while it was under way.',
+    breaks: 'A heartbeat hands back what was claimed while it was under way.',
     edits: [
       edit('engine/fleet/reconcile.ts', '      else if (!core.claiming.has(run.claim)) unknown', '      else unknown'),
       edit('engine/fleet/reconcile.ts', ' || !this.#doubtful.has(', ' || !unknown.has('),

@@ -170,7 +170,7 @@ test('an error that a listener throws is logged', async () => {
   await app.stop()
 })
 
-test('a listener that stopped listening hears nothing more', async () => {
+test('a removed listener receives nothing more', async () => {
   const kit = testKit()
   const app = kit.app().job('good', '* * * * *', () => {})
   let heard = 0
@@ -241,7 +241,7 @@ test('runDue runs what is due, waits for it, and leaves', async () => {
       .job('bad', '*/2 * * * *', () => {
         throw new Error('no')
       })
-  // As the first request ever, it declares; what is due at this very moment it runs.
+  // As the first request, it declares the jobs, and runs what is due at that moment.
   assert.deepEqual(await declare().runDue(), { started: 2, succeeded: 1, failed: 1 })
   await kit.advance('4m30s')
   const app = declare()
@@ -407,7 +407,7 @@ test('a job with a schema gets what the schema makes of its input; what does not
   await app.stop()
 })
 
-test('the kit goes on when a handler sleeps in virtual time, whose patience it spends once', {
+test('the kit continues when a handler sleeps in virtual time, and spends its patience once', {
   timeout: 120_000,
 }, async () => {
   const kit = testKit({ patience: 500 })

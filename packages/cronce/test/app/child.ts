@@ -41,7 +41,7 @@ if (kind === 'own') {
     say('mine')
     process.exitCode = 7
   })
-  // Long enough to hear a second one, if there were one.
+  // Long enough to receive a second one, if there were one.
   app.on('instance.left', () => void sleep(300))
 }
 if (kind === 'two') {

@@ -29,7 +29,7 @@ function everySecond(from: number, to: number): number[] {
   return Array.from({ length: (to - from) / SECOND + 1 }, (_, index) => NEW_YEAR + from + index * SECOND)
 }
 
-/** All instances stand still for this long, from half a second after the tenth due time. */
+/** All instances are paused for this long, from half a second after the tenth due time. */
 async function stall(fleet: Fleet, ms: number): Promise<void> {
   await fleet.advance(10_500)
   for (const member of fleet.members) member.pause()
@@ -104,7 +104,10 @@ test('no due time is skipped because of a run that was claimed and had not start
   }
 })
 
-/** All instances stand still for 3.5 seconds from between the claim of the tenth due time and its start, its holder for longer. */
+/**
+ * All instances are paused for 3.5 seconds from between the claim of the tenth due time and its start, its holder for
+ * longer.
+ */
 async function stallBeforeStart(fleet: Fleet, holderMs = 0): Promise<void> {
   await fleet.advance(9_900)
   const [run] = (await fleet.operator.runs.list({ schedule: 'tick', from: NEW_YEAR + 10 * SECOND })).items

@@ -217,7 +217,7 @@ test('an instance that peers declare dead before the start, although it lives, s
     await fleet.advance(BETWEEN_MS)
     const holder = await holderOf(fleet)
     holder.isSessionLost = true
-    // It hears neither of that nor of the declaration.
+    // It learns neither of that nor of the declaration.
     holder.link.deaf = true
     holder.pause()
     await fleet.advance(pausedMs)

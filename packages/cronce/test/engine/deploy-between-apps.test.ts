@@ -75,7 +75,7 @@ test('a release that moved a job to another app and renamed it is rolled back: t
     const since = ran(fleet, 'bill').find((one) => one > 9)!
     assert.deepEqual(ran(fleet, 'bill', 'invoice'), [...minutes(0, 9), ...minutes(since, 19)])
     assert.ok(since <= 11)
-    // The other app goes on where it stopped, with a job of its own; that it was `bill` is of no account.
+    // The other app continues where it stopped, with its own job; that it was `bill` does not matter.
     const again = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: id('v2') })
     await fleet.advance('5m')
     assert.deepEqual(refusals(fleet, again), [])

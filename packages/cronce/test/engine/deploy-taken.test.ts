@@ -56,7 +56,7 @@ test('of two apps that have a job of one name, the one that had it first alone r
   await fleet.operator.schedules.create('cleanup for Ada', { job: 'cleanup', cron: '* * * * *' })
   await fleet.advance('10m')
   assert.deepEqual(ran(fleet, 'cleanup'), minutes(0, 11))
-  // The one that has the job has no room for it, and then leaves.
+  // The instance that has the job has no room for it, and then leaves.
   await fleet.operator.schedules.trigger('long')
   await fleet.advance('2m')
   await fleet.world.until(shop.app.stop())

@@ -12,7 +12,7 @@ async function fleetWith(
   count = 2,
 ): Promise<Fleet> {
   const fleet = await createFleet()
-  // So that no beat comes at the very moment at which something is due.
+  // So that no heartbeat coincides with a due time.
   await fleet.advance('2500ms')
   await fleet.addMany(count, (app, member) => app.job('bill', options, (run) => handle(run, member)))
   return fleet

@@ -267,7 +267,7 @@ test('after its event loop was blocked for longer than the grace, a leader does 
   await fleet.advance('5s')
   const term = election.term!
   leader!.pause()
-  // The connection is lost meanwhile, which it will hear of when it goes on.
+  // The connection is lost meanwhile, which it will learn when it continues.
   leader!.link.doubt()
   await fleet.advance('1s')
   leader!.resume()

@@ -5,7 +5,7 @@ import { createFleet } from './fleet.ts'
 const nothing = (): void => {}
 
 for (const method of ['beat', 'loadApp', 'load'] as const) {
-  test(`an app that stands for election may be stopped while it is starting (${method} is slow)`, async () => {
+  test(`an app that is a candidate may be stopped while it is starting (${method} is slow)`, async () => {
     const fleet = await createFleet()
     const member = await fleet.add((app) => app.job('bill', '0 3 * * *', nothing))
     member.app.elect('cache')

@@ -36,7 +36,7 @@ test('one caller at a time has a lock, in the order of the tokens', async () => 
   fleet.end()
 })
 
-test('a lock whose holder crashed is had by the next one, with a higher token', async () => {
+test('the next caller gets a lock whose holder crashed, with a higher token', async () => {
   const { fleet, members } = await fleetOf(2)
   const [first, second] = members
   let held = 0n

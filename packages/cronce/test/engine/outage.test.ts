@@ -55,7 +55,8 @@ test('after an outage shorter than a lease no run is taken over either', async (
     await fleet.advance('100ms')
     await fleet.add((app) => app.job('report', {}, () => {}))
     await fleet.advance('29s')
-    // One beats early, because it is woken, and sees that the other has not since its last regular beat.
+    // One instance renews early, because it is woken, and sees that the other has not renewed since its last regular
+    // heartbeat.
     quiet.link.deaf = true
     await fleet.operator.schedules.trigger('report')
     await fleet.advance('500ms')

@@ -225,7 +225,7 @@ test('an observer that was itself paused does not declare others dead for what i
   const [one, other] = await fleet.addMany(2, (app) => app.job('bill', '* * * * *', () => {}))
   await fleet.advance('30s')
   other!.pause()
-  // So that one has seen all that there was to see of the other.
+  // So that one has seen everything of the other.
   await fleet.advance('11s')
   one!.pause()
   await fleet.advance('10m')

@@ -125,7 +125,7 @@ test('an instance whose joining was lost joins again under its name, and keeps w
   await fleet.advance('50s')
   const goBack = fleet.keep()
   const newcomer = await fleet.add(bill(60_000))
-  // It hears of the failover only by its own next beat; the store does not know that it is to be waited for.
+  // It learns of the failover only by its own next heartbeat; the store does not know that it must wait for it.
   newcomer.link.deaf = true
   // The elder claims nothing for a while, so that it is the newcomer's.
   const mend = elder.link.disturb(({ name }) => (name === 'due' ? { kind: 'throws' } : null))

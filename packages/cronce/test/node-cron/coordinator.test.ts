@@ -116,7 +116,7 @@ test('a claim without an answer is taken by the next caller, and does not stay f
     })
     await assert.rejects(ask(world, first, lost), { code: 'ECONNRESET' })
     end()
-    // It is handed back when two beats have seen it.
+    // It is handed back when two heartbeats have seen it.
     await world.fleet.advance('40s')
   }
   assert.equal(await ask(world, second, key), true)

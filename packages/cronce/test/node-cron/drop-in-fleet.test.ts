@@ -54,7 +54,7 @@ function assertComplete(dates: readonly number[]): void {
 describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
   setLogger(recording())
 
-  it('with a name run each slot once, and listeners hear of slots that other processes run', LIMIT, async (context) => {
+  it('with a name run each slot once, and listeners receive slots that other processes run', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 3)
     const { dates, work } = counting()
     const tasks = crons.map((cron) => cron.createTask(EACH_SECOND, work, { name: 'report', logger }))

@@ -252,7 +252,7 @@ test('a fire keeps the tenant it was planned for, whichever tenant has the sched
   assert.equal(keeper.list()[0]?.round, 2)
 })
 
-test('a longer retention does not bring back records that a shorter one let go', () => {
+test('a longer retention does not bring back records that a shorter one pruned', () => {
   const retention = { keepMs: 48 * HOUR, keepMsBy: {}, count: 1_000 }
   const keeper = given({ policy: { retention } })
   keeper.define({})

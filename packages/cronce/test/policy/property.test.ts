@@ -24,7 +24,7 @@ test('under every sequence of actions, no fire is lost, doubled, early, stuck or
 })
 
 test('the random commands reached enough states', () => {
-  // A property over commands that all come to nothing would hold as well.
+  // If no command had an effect, the property would hold trivially.
   const wanted = [
     ...['succeeded completed', 'failed error', 'failed timeout', 'failed retry-too-late'],
     ...['skipped overlap', 'skipped queue-full', 'skipped paused', 'skipped skipped-by-operator'],

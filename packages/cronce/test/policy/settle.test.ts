@@ -280,7 +280,7 @@ test('a cancelled run is neither recovered nor run again, and is revoked when it
   assert.deepEqual(story(deaf.keeper), ['13:00 cancelled cancelled-by-operator'])
 })
 
-test('a second wish to cancel does not put off the revoke', () => {
+test('a second request to cancel does not delay the revoke', () => {
   const { keeper, run } = running()
   keeper.take(requestCancel(keeper.it, run.record.token, WISH, keeper.context))
   const { cancel } = keeper.it.open[0]!.run!

@@ -11,7 +11,7 @@ import { memory } from '../../src/store/memory/memory.ts'
 
 const LEASE_MS = 1_000
 
-/** All stores in turn take minutes; in `npm test` the one that needs no server stands for them. */
+/** All stores in turn take minutes; in `npm test` the store without a server represents them. */
 const { CRONCE_LONG } = process.env
 
 const SHORT: readonly ContestOptions[] = [

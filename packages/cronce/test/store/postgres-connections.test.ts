@@ -70,7 +70,7 @@ describe('connections from a URL', () => {
     const database = openFor(context, server.url)
     await database.ask(ECHO, [''])
     await server.kill()
-    // The first one may be sent before this process hears that its connection has ended.
+    // The first request may be sent before this process learns that its connection has ended.
     const asked = database.ask(ECHO, ['patient']).catch((error: unknown) => {
       assert.equal((error as StoreError).code, 'STORE_LOST')
       return database.ask(ECHO, ['patient'])
@@ -104,7 +104,7 @@ describe('connections from a URL', () => {
     )
     assert.deepEqual([first!.code, first!.notApplied], ['STORE_SILENT', false])
     assert.deepEqual([second!.code, second!.notApplied], ['STORE_SILENT', false])
-    // Whether it was still waiting for one of theirs, or for a new one after they were ended, is a matter of a millisecond.
+    // Whether it still waited for a used connection or already for a new one depends on a millisecond.
     assert.match(third!.code, /^STORE_(FULL_OF_CONNECTIONS|UNREACHABLE)$/)
     assert.equal(third!.notApplied, true)
   })

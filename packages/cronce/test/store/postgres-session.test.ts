@@ -35,7 +35,7 @@ async function terminate(context: TestContext, like: string): Promise<void> {
 }
 
 describe('a session', () => {
-  test('hears what is notified, also after it was lost', async (context) => {
+  test('receives notifications, also after it was lost', async (context) => {
     const database = openFor(context, server.url)
     const session = (await database.session())!
     const heard: string[] = []
@@ -185,7 +185,7 @@ describe('behind PgBouncer', () => {
     })
   }
 
-  test('in session mode, it is as good as a direct one', async (context) => {
+  test('in session mode, it works like a direct one', async (context) => {
     const bouncer = await startPgbouncer({ upstream: server, poolSize: 4, mode: 'session' })
     afterwards(context, () => bouncer.stop())
     const session = (await openFor(context, bouncer.url).session())!

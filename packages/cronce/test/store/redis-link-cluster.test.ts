@@ -37,7 +37,7 @@ describe('a link to a cluster by each client', () => {
     for (const key of keys) assert.equal(slotOf(key), await cluster.slotOf(key), key)
   })
 
-  test('goes to the server that has the key, and hears what is published there', async (context) => {
+  test('goes to the server that has the key, and receives what is published there', async (context) => {
     for (const namespace of ['one', 'two']) {
       const owner = await cluster.ownerOf(slotOf(`{${namespace}}`))
       await withEach(linkEach(context, cluster, namespace), async ({ link, key }) => {

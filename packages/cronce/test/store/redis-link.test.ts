@@ -25,7 +25,7 @@ async function proxyFor(context: TestContext, server: Server): Promise<TcpProxy 
   return Object.assign(proxy, { url: `redis://127.0.0.1:${proxy.port}` })
 }
 
-/** The first may be sent before it is heard that the connection is over. */
+/** The first request may be sent before the client learns that the connection is closed. */
 async function tryTwice(work: () => Promise<unknown>): Promise<void> {
   const fault = await work().then(
     () => null,

@@ -60,7 +60,7 @@ test('what a stale replica lacks when it is promoted is restored by the instance
   const mark = await markOf(primary)
   await until('the replica has what was written so far', async () => (await markOf(replica)) >= mark)
 
-  // From here on the replica hears nothing, while the primary acknowledges claims and settlements.
+  // From here on the replica receives nothing, while the primary acknowledges claims and settlements.
   await promoteRedis(replica)
   const before = calls.length
   await ranMore(calls, 40)

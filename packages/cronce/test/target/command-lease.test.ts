@@ -19,7 +19,7 @@ type JobName = 'obedient' | 'deaf' | 'task' | 'thread'
 interface Fleet {
   readonly client: Client
   start(): Promise<Scheduler>
-  /** Stop it where it holds no lock: the others would wait for a file that is locked as long as it stands still. */
+  /** Stops it while it holds no lock: otherwise the others would wait for the locked file. */
   stop(scheduler: Scheduler): Promise<void>
   /** The ticks of all runs of the job, in order. */
   ticks(job: JobName): Promise<{ readonly token: string; readonly pid: number }[]>

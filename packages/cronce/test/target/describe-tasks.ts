@@ -14,7 +14,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
   const input = (does: TaskInput['does'], file?: string) => ({ does, ...(file === undefined ? {} : { file }) })
 
   describe(`a task in a ${isolate}`, { concurrency: 2, timeout: 600_000 }, () => {
-    test('is handed the run that a function would have been', async (context) => {
+    test('receives the same run as a function', async (context) => {
       const app = openApp(context)
       let seen: unknown
       app.use((run: Run, next) => {
@@ -95,7 +95,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.deepEqual(overran, [])
     })
 
-    test('hears of an abort, with its reason', async (context) => {
+    test('receives an abort, with its reason', async (context) => {
       const app = openApp(context)
       app.job('work', { ...options, input: input('obey') })
       await app.start()

@@ -98,7 +98,7 @@ test('Retry-After is passed on, in seconds or as a date, and capped at a day', a
     assert.equal(await asked(nonsense), undefined, nonsense)
 })
 
-test('nothing that may be secret stands in an error: no path, no query, no credentials, no header', async (context) => {
+test('an error contains no secrets: no path, no query, no credentials, no header', async (context) => {
   const { origin, arrived } = await endpoint(context, answers(500))
   const url = `${origin.replace('//', '//ada:pa%20ss@')}/hooks/T0K3N?key=s3cr3t#frag`
   await assert.rejects(call({ url, headers: { 'x-api-key': 'k3y' } }), (error: Error & { hint?: string }) => {

@@ -25,7 +25,7 @@ interface Scene {
   readonly got: AlertMessage[]
   breakJobs(): void
   repairJobs(): void
-  /** From now on the receiver answers so. */
+  /** From now on the receiver answers with this. */
   answer(status: number): void
   /** Waits until the receiver has as many messages. */
   arrived(count: number): Promise<void>

@@ -290,7 +290,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'renewal-of-the-living',
-    breaks: 'A claimant that was declared dead hears that its lease was renewed.',
+    breaks: 'A claimant that was declared dead gets the answer that its lease was renewed.',
     rule: 'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
     stores: {
       memory: [

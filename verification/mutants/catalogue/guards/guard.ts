@@ -10,7 +10,7 @@ export const STORES = {
 
 export type StoreName = keyof typeof STORES
 
-/** File below the folder of the store, what stands there, what the mistake makes of it, and how often it stands there. */
+/** File below the folder of the store, the original text, the mistaken text, and how often the original occurs. */
 type GuardEdit = readonly [file: string, find: string, replace: string, count?: number]
 
 /**
