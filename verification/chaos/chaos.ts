@@ -17,7 +17,7 @@ import { startWorld, type WitnessedBounds, type World, type WorldOptions } from 
 /** What faults work with. */
 export interface Chaos extends World {
   readonly leaseMs: number
-  /** Of some faults there is one at a time: false while there is one. */
+  /** Some faults happen one at a time: false while one is active. */
   begin(what: string): boolean
   over(what: string): void
   /** Waits this long, or until calm is requested. */
@@ -27,7 +27,7 @@ export interface Chaos extends World {
 
 export interface ChaosOptions extends Pick<WorldOptions, 'store' | 'seed'> {
   readonly workers: number
-  /** Of faults. It goes on for longer, within bounds, until everything that it is about has happened. */
+  /** The duration of the faults. Extended, within bounds, until everything demanded has happened. */
   readonly seconds: number
   /** Only what a verdict can't do without, for a run that has little time. */
   readonly isBrief: boolean

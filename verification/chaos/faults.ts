@@ -136,8 +136,8 @@ async function restartAll(chaos: Chaos, random: Random): Promise<void> {
 }
 
 /**
- * Of all processes together where the store's clock is the host's; else of one, or of all at the same moment. Up to several leases
- * forward: no run may be lost by it.
+ * Shifts all processes if the store's clock is the host's; otherwise one, or all at once. Up to several leases forward:
+ * no run may be lost.
  */
 async function stepClock({ clock, recorder, counters, store, fleet }: Chaos, random: Random): Promise<void> {
   const isForward = random.chance(0.5)
@@ -216,11 +216,12 @@ async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void
       chaos.recorder.log(`ambush for ${slot.node}: ${order.blow} at ${order.point}`)
       isStruck = await strike(chaos, slot, order, stopMs)
     })
-    // What is wanted by name has to happen: at another place, to another one, if this one never came by.
+    // A fault that is requested by name must happen: at another point, in another process, if this one never reached
+    // it.
   } while (!isStruck && wanted !== undefined && !chaos.isCalm())
 }
 
-/** Whether it came by. */
+/** Whether it reached the point. */
 async function strike(chaos: Chaos, slot: Slot, order: Ambush, stopMs: number): Promise<boolean> {
   const { strikes } = slot
   const isStruck = (): boolean => slot.strikes > strikes || slot.isStopped()

@@ -12,7 +12,7 @@ import type { Blow } from './order.ts'
 import type { ChaosStore } from './stores/store.ts'
 import { type Judgement, startWorld, type WitnessedBounds, type World } from './world.ts'
 
-/** One thing that goes wrong at one place: two processes, of which the first is struck there, and the other one is well. */
+/** One fault at one point: two processes, of which the first is struck and the other is healthy. */
 export interface Cell {
   readonly point: SyncPoint
   readonly blow: Exclude<Blow, 'block'>
@@ -37,7 +37,7 @@ const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
   })),
 )
 
-/** Those that there are on such a store. */
+/** The cells that apply to such a store. */
 function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
   return CELLS.filter(({ point }) => transacts || point !== 'transaction:sent')
 }
@@ -47,7 +47,7 @@ export const BOUNDS: WitnessedBounds = {
   ...{ claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 },
 }
 const LOOK_MS = 20
-/** The first process in the place of the one that is struck. */
+/** The first process in the slot of the struck one. */
 const STRUCK = 'struck.1'
 const LOAD_MUTANT = join(import.meta.dirname, '../mutants/load-mutant.ts')
 /** How long the healthy process stays idle in cells where the struck process has to act. */

@@ -78,7 +78,7 @@ export type Line =
   | { readonly kind: 'over'; readonly at: Time; readonly id: number }
   /** The process is about to write into the user's table. The table shows the result. */
   | ({ readonly kind: 'writing'; readonly at: Time } & RunOfFire)
-  /** It did the work of a step itself, and (`kept`) heard that this is on record. */
+  /** It did the work of a step itself, and (`kept`) got the answer that this is on record. */
   | ({ readonly kind: 'worked' | 'kept'; readonly at: Time; readonly step: string } & RunOfFire)
 
 /** A row of the user's table. It has no key, so a duplicate write is visible. */

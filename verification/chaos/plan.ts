@@ -12,7 +12,7 @@ export interface Card {
 
 /** The next faults, in an order that the seed decides. */
 export interface Plan {
-  /** From the deck, which is dealt again when it is used up. */
+  /** From the deck, which is shuffled again when it is used up. */
   next(): Card
   /** Something that may bring about what is lacking. `undefined`: all of that is under way. */
   toward(lacking: readonly Lack[], underWay: ReadonlySet<string>): Card | undefined

@@ -16,9 +16,8 @@ import type { ChaosStore, PreparedStore } from './stores/store.ts'
 import { startWorld } from './world.ts'
 
 /**
- * The fate of the processes when a lagging replica replaces the primary. `all-move`: all live and find the new primary
- * at once. `one-dies`: one dies with the old primary. `one-stays`: one stays with the old primary beyond its lease, as
- * in a partition.
+ * What happens to the processes when a lagging replica is promoted. `all-move`: all find the new primary at once.
+ * `one-dies`: one dies with the old primary. `one-stays`: one stays with the old primary beyond its lease.
  */
 export const FATES = ['all-move', 'one-dies', 'one-stays'] as const
 export type Fate = (typeof FATES)[number]
@@ -133,7 +132,7 @@ function fireText({ schedule, dueAt, nonce }: Pick<RunOfFire, 'schedule' | 'dueA
   return `${schedule} ${dueAt} ${nonce}`
 }
 
-/** A primary and a replica that can be cut off from it. Clients come by proxies, and find whichever is the primary. */
+/** A primary and a replica that can be disconnected from it. Clients connect through proxies to the current primary. */
 function redisPair() {
   let primary: Server
   let replica: Server

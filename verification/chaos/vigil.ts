@@ -8,9 +8,9 @@ export const VIGIL_MS = 100
 /** A stretch is written down when it is this long, so that little is lost with a process that is killed. */
 const STRETCH_MS = 1_000
 
-/** Evidence that something had its turn all the time: stretches without a gap of more than `starvedMs`. */
+/** Evidence that something was scheduled all the time: stretches without a gap of more than `starvedMs`. */
 export interface Vigil {
-  /** It had its turn at this time. */
+  /** It was scheduled at this time. */
   alive(at: Time): void
   /** Write down what is not written yet. */
   flush(): void

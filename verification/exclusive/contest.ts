@@ -270,7 +270,7 @@ class Contest {
     racer.isStopped = false
   }
 
-  /** One leader after the other, so that each of them hands over to those that are left. */
+  /** One leader after another, so that each of them hands over to the remaining ones. */
   async #stopInTurn(): Promise<void> {
     const left = new Set(this.#racers)
     while (left.size > 0) {

@@ -24,7 +24,7 @@ export type Line = { readonly process: string; readonly at: number } & (
   | { readonly what: 'unknown'; readonly key: string }
 )
 
-/** Of something that remembers the highest token or term it was shown, and refuses lower ones. */
+/** A resource that remembers the highest token or term it was shown, and refuses lower ones. */
 export interface Access {
   readonly process: string
   readonly what: 'read' | 'write' | 'term'

@@ -47,7 +47,7 @@ process.on('message', (command: Command) => {
   } else if (command.type === 'block') {
     participant.ask()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, command.ms)
-    // At once, before anything else has a chance to be heard.
+    // At once, before any other message is received.
     participant.ask()
   } else void participant.stop().then(() => process.exit())
 })

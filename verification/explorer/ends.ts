@@ -8,9 +8,8 @@ const MOST_TICKS = 16
 const MOST_MOVES = 600
 
 /**
- * Whether everything ends if no more faults happen: all possible moves are made in one fair order, and time advances
- * when none is left. One such path is enough, because the search is for states without any. `known`: states that have
- * one.
+ * Whether everything ends without further faults: makes all possible moves in one fair order, and advances time when
+ * none is left. One such path is enough. `known`: states that have one.
  */
 export async function findStuck(fleet: Fleet, from: State, known: Set<string>): Promise<string | null> {
   const endless = { ...fleet, options: { ...fleet.options, ticks: from.now + MOST_TICKS } }

@@ -34,7 +34,7 @@ export interface Protocol {
   readonly engine: EngineRules
 }
 
-/** What the engine does, rule by rule; all are true of ours. */
+/** What the engine does, rule by rule; all are true for ours. */
 export interface EngineRules {
   readonly trustsOnlyItsLease: boolean
   readonly handsBackWhatItDoesNotKnow: boolean

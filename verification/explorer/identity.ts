@@ -83,7 +83,7 @@ function witnessText({ definition }: FleetOptions, { now, faults, witness, opera
   ].join()
 }
 
-/** Of what may come by itself, how far away; what has come has come. */
+/** How far away future events are; past ones are equal. */
 function ahead(at: number, now: number): number {
   return Math.max(0, at - now)
 }

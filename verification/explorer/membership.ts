@@ -168,9 +168,8 @@ function holders({ protocol }: Fleet, { store, now }: State): { readonly id: str
 }
 
 /**
- * All instances whose lease has expired in the store. The engine also requires that it saw no renewal for a whole
- * lease, to guard against clock jumps. Clocks do not jump here, so this model allows every declaration of the engine,
- * and more.
+ * All instances with an expired lease. The engine also requires a whole lease without a renewal, to guard against clock
+ * jumps. Clocks do not jump here, so this model allows more than the engine.
  */
 async function expiredPeers({ at }: Fleet, state: State, own: string): Promise<InstanceRecord[]> {
   const { instances } = await at.read(state.store, state.now, (store) => store.listInstances())

@@ -53,7 +53,7 @@ export async function deliver(fleet: Fleet, state: State, message: Message): Pro
       const { answer, next } = await write((store) => store.apply([message.decision.change], { claimant }))
       const [result] = answer.results
       if (message.waiting === null) return next
-      // Nothing depends on when a refusal is heard.
+      // Nothing depends on when a refusal arrives.
       return result!.kind === 'applied'
         ? send(next, { ...message, answer: result! })
         : follow(fleet, next, message, result!, true)

@@ -23,7 +23,7 @@ export function isBusy({ store, messages }: State, id: string): boolean {
   return messages.some((message) => message.instance === id && message.kind !== 'burial' && message.kind !== 'recovery')
 }
 
-/** Of a store that falls back to a copy nothing is known: there everything counts. */
+/** Nothing is known about a store that falls back to a copy: there everything counts. */
 export function isReduced({ options }: Fleet): boolean {
   return options.faults.failover === 0
 }

@@ -57,7 +57,7 @@ export interface Worker {
   readonly isUp: boolean
   /** Trusts its lease before this tick. */
   readonly trustedUntil: number
-  /** Held by it according to the last beat, and unknown to it. */
+  /** Held by it according to the last heartbeat, and unknown to it. */
   readonly doubtful: readonly string[]
   readonly onRecord: readonly FireRecord[]
   readonly claims: number

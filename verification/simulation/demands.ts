@@ -1,6 +1,6 @@
 import { SYNC_POINTS } from '../sync-points.ts'
 
-/** Of fewer seeds nothing is demanded. */
+/** With fewer seeds nothing is demanded. */
 export const DEMANDED_FROM = 100
 
 /** Seeds that must pass before something is demanded, times the share of seeds that meet it: exp(-14) is less than one in a million. */

@@ -32,7 +32,7 @@ export interface NoClock {
   readonly reason: string
 }
 
-/** A clock kept in this folder, or why it can't be had here. */
+/** A clock kept in this folder, or why it is not available. */
 export async function prepareClock(
   folder: string,
   { compilers = COMPILERS, libraries = LIBFAKETIME } = {},

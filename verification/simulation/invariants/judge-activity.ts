@@ -6,7 +6,7 @@ export type WishResult = 'ok' | 'fail' | 'info'
 export interface ActivityJudge {
   /** A change with this line was sent. Whether it was written, and whether the line was. */
   readonly sent: (line: ActivityRecord, isWritten: boolean, isLogged: boolean) => void
-  /** A note for one wish of an operator. */
+  /** A note for one request of an operator. */
   readonly noteFor: (schedule: string) => string
   /** `isSure`: the answer confirms that the request changed something. */
   readonly answered: (note: string, result: WishResult, isSure: boolean) => void

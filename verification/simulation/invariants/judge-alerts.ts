@@ -9,7 +9,7 @@ export interface AlertJudge {
   readonly changed: (step: Step) => void
   /** The receiver has taken a message that this process sent. */
   readonly received: (message: AlertMessage, node: string) => void
-  /** Nothing was wrong for a while. */
+  /** The store was healthy for a while. */
   readonly finish: () => void
 }
 
