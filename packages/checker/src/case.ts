@@ -107,7 +107,7 @@ function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: Sto
 
 const DAY_MS = 86_400_000
 
-/** How old a record gets at least: its time, or its turn when there are more than are kept by number. */
+/** The minimum age of a record: its retention, or its place when records are kept by number. */
 function keptMsOf({ stories, ranges }: Dossier, specs: readonly Spec[]): number {
   const count = stories.size + ranges.length
   const ages = specs.map(({ keepMs, keepCount, misfire }) => {

@@ -31,7 +31,7 @@ export interface Story {
 /** What belongs to one schedule. */
 export interface Dossier {
   readonly id: string
-  /** Those that may have happened. */
+  /** Events that may have happened. */
   readonly operations: Operation[]
   readonly stories: Map<string, Story>
   /** Records of more than one instant, from the last read. */

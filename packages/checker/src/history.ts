@@ -214,7 +214,9 @@ export interface ClockStep {
   readonly byMs: number
 }
 
-/** A witness vouches that a node had its turn, or that the store answered, whenever it was asked from `at` to `until`. */
+/**
+ * A witness confirms that a node was scheduled, or that the store answered, whenever it was asked from `at` to `until`.
+ */
 export interface Healthy {
   readonly kind: 'healthy'
   readonly at: Time

@@ -51,7 +51,7 @@ function chaptersOf({ schedule, fires, runs, rule, readAt }: LedgerSubject, repo
     if (other === undefined) chapters.set(key, { fire, runs: [] })
     else report('C10', fire, `${about(fire)} is on record twice.`, [other.fire, fire])
   }
-  // Records go when their time is over, fires and runs not at the very same moment.
+  // Expired records are pruned, fires and runs not at the same moment.
   const keptSince = rule?.keptSince ?? readAt
   for (const run of runs) {
     const chapter = chapters.get(keyOf(run))

@@ -57,7 +57,7 @@ function recordLookup({ stories, ranges, prunedTo }: Subject): (instant: Expecte
   }
 }
 
-/** Late, but it could have been on time: for as long as its grace nothing was wrong, and nothing was in its way. */
+/** Late, but it could have been on time: during its whole grace nothing was wrong and nothing blocked it. */
 function isMissedForNothing(judged: Case, subject: Subject, record: LedgerFire, story: Story | null): boolean {
   if (record.outcome !== 'missed' || record.origin !== 'scheduled' || record.round > 1 || record.endedAt === null)
     return false

@@ -19,7 +19,7 @@ export function judgeLateness(judged: Case, report: Report): number[] {
   return lateness
 }
 
-/** `null`: not judged, since something was wrong, or in its way. */
+/** `null`: not judged, because of a fault or a blocking fire. */
 function latenessOf(judged: Case, subject: Subject, story: Story, report: Report): number | null {
   const first = firstRunOf(story)
   if (first === null) return null

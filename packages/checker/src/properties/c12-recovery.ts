@@ -51,7 +51,7 @@ function whyOver(judged: Case, subject: Subject, story: Story, run: LedgerRun): 
   return start.at + longest <= overdue ? 'its time is up' : null
 }
 
-/** A fire that could have started long ago, and that nothing was in the way of. */
+/** A fire that could have started long ago, and that nothing blocked. */
 function judgeWaiting(judged: Case, subject: Subject, story: Story, report: Report): void {
   const { clock, fleet, final, bounds } = judged
   const { record, runs } = story

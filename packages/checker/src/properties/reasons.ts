@@ -236,7 +236,7 @@ function isDecidedLater({ subject, record, specs }: Question): boolean {
   return [...subject.stories.values()].some((story) => story.record !== null && isNewer(story.record))
 }
 
-/** Noticed later than the grace after it was ready, and let go by a policy that does so. */
+/** Noticed later than the grace after it was ready, and skipped by its policy. */
 function isLate(question: Question, late: Spec['misfire']['late']): boolean {
   const lateness = latenessOf(question)
   return question.specs.some(({ misfire }) => misfire.late === late && lateness > misfire.graceMs)
@@ -253,7 +253,7 @@ function latenessOf({ record, subject, story, specs, judged }: Question): number
   const isSingle = record.untilAt === null && !isSplit
   const lateness = record.endedAt! - (isSingle ? record.readyAt : (record.untilAt ?? record.dueAt))
   const hasWaited = isSingle && record.plannedAt < record.endedAt! && !judged.clock.wasSetBack
-  // Behind an active fire it waited for its turn, which the policy promised it.
+  // It waited behind an active fire, as its policy promises.
   const isOwed = hasWaited && specs.every((spec) => isPromisedTurn(spec, subject) && capacityOf(spec) === 1)
   if (!isOwed) return lateness
   if (isBehindActive(subject, story, record.endedAt!)) return 0
