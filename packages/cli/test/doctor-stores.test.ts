@@ -25,7 +25,9 @@ function doctor(store: string): Promise<Result> {
 
 const MOST_TRIES = 12
 
-/** Of a server that is up. On a busy machine it may take longer to connect than the deadline of a call, five seconds: ask again. */
+/**
+ * The server is up, but on a busy machine connecting may take longer than the call deadline of five seconds: ask again.
+ */
 async function doctorOf(server: string): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const said = await doctor(server)

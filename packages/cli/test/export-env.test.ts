@@ -9,7 +9,7 @@ import { importK8s } from '../src/import/k8s-jobs.ts'
 import { MAIN, start } from './cronce.ts'
 import { exported, folder } from './export-jobs.ts'
 
-/** All of these would be heard by node or by cronce itself. */
+/** Node.js or cronce itself would read all of these. */
 const ENV = {
   PATH: '/usr/bin:/bin',
   NODE_OPTIONS: '--no-such-option',

@@ -28,7 +28,7 @@ describe('which store is meant', () => {
     return [store, namespace]
   }
 
-  test('the flag beats the environment, that the configuration, and that DATABASE_URL', async () => {
+  test('the flag overrides the environment, which overrides the configuration, which overrides DATABASE_URL', async () => {
     const all = { CRONCE_STORE: 'sqlite:by-env', DATABASE_URL: 'postgres://everybody', CRONCE_NAMESPACE: 'env' }
     assert.deepEqual(await find(['--store', 'sqlite:by-flag', '--namespace', 'flag'], all), ['sqlite:by-flag', 'flag'])
     assert.deepEqual(await find([], all), ['sqlite:by-env', 'env'])

@@ -87,7 +87,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
       wide.stdout,
       /\nreport +active +At 01:30, every day \(Europe\/London\) +\w{3} \d{4}-\d\d-\d\d \d\d:\d\d:00 UTC /,
     )
-    // On a busy machine some of its fires are late, and let go.
+    // On a busy machine some of its fires are late and skipped.
     assert.match(wide.stdout, /\ntick .*█[█░▁▂▄▒▸]*\n$/)
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)

@@ -259,7 +259,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.deepEqual([none.status, /Which jobs\?/.test(none.stderr)], [2, true])
   })
 
-  test('flags beat the environment, which beats the configuration', async (context) => {
+  test('flags override the environment, which overrides the configuration', async (context) => {
     const folder = scratch(context)
     const config = { store: 'sqlite:config.db', app: 'config', jobs: { hello: { every: '1h', command: ['true'] } } }
     writeFileSync(join(folder, 'cronce.config.json'), JSON.stringify(config))
