@@ -39,7 +39,7 @@ const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.
 const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
 /** A test that hangs is named instead of waited for. No test takes this long, however busy the machine. */
 const TEST = [...IMPORT, '--test', '--test-timeout=600000']
-/** Not beside chaos, which wants the machine for itself. */
+/** Not beside chaos, which needs the whole machine. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
 )

@@ -26,7 +26,7 @@ for (const schedule of SCHEDULES) {
 }
 
 async function work({ everyMs, workMs, fails, pays }: DemoSchedule, run: Run<unknown, DatabaseSync>): Promise<void> {
-  // The one that pays does not listen to its signal, on purpose: a handler that goes on regardless is the harder case.
+  // This job ignores its signal on purpose: a handler that continues regardless is the harder case.
   await sleep(workMs, undefined, pays === true ? {} : { signal: run.signal })
   if (fails === true && run.attempt === 1 && (run.fire.dueAt / everyMs) % 2 === 0) throw new Error('no mail server')
   if (pays === true) await pay(run)

@@ -45,9 +45,8 @@ export async function startRedisReplica(
 }
 
 /**
- * Until the primary counts this replica. It does so after the first acknowledgement, up to a second after the replica itself says
- * that it is in line: before that, `WAIT` and `min-replicas-to-write` do not know of it. And until the replica has the copy in its
- * own log: before that, it refuses to end, and has nothing after a crash.
+ * Until the primary counts this replica, up to a second after the replica reports to be in sync: before that, `WAIT`
+ * ignores it. And until the replica has the copy in its own log: before that, it refuses to end.
  */
 export async function redisReplicaOnline(
   primary: { readonly port: number },

@@ -14,7 +14,7 @@ before(async () => {
   psql = await obtain('psql')
 })
 
-test('a standby follows, refuses writes, and takes them once promoted, without what it never heard of', async (context) => {
+test('a standby follows, refuses writes, and accepts them once promoted, without what it never received', async (context) => {
   const primary = await startPostgres()
   context.after(() => primary.stop())
   const between = await startProxy({ host: '127.0.0.1', port: primary.port })

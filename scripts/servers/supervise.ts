@@ -48,7 +48,7 @@ interface Channel {
   readonly exited: Set<number>
   isOpen(): boolean
   ask(request: Request): Promise<Answer>
-  /** Let go of the lifeline. `false`: the supervisor could not clean up. */
+  /** Closes the lifeline. `false`: the supervisor could not clean up. */
   close(): Promise<boolean>
 }
 
