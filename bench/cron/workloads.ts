@@ -13,9 +13,8 @@ export interface Workload {
   /** Where the instants lie: anywhere in fifteen years, within three days of a zone's changes, in one week. */
   readonly near: 'anywhere' | 'transitions' | 'now'
   /**
-   * What differing answers mean. `error`: the grammar is common and the zone has no changes, so one library is wrong.
-   * `leave out`: dialects differ, and libraries that read the expression differently are not timed. `count`: libraries
-   * differ on zone changes; the differences are reported.
+   * What differing answers mean. `error`: the grammar is common, so one library is wrong. `leave out`: libraries that
+   * read the expression differently are not timed. `count`: libraries differ on zone changes, which is reported.
    */
   readonly differing: 'error' | 'leave out' | 'count'
   /** Bars which hold for this workload. */

@@ -71,7 +71,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** Instances learn of each other with their beats, every ten seconds while they hold nothing. */
+/** Instances learn of each other through heartbeats, every ten seconds while they hold nothing. */
 export function acquaintMs(instances: number): number {
   return instances === 1 ? 0 : 12_000
 }

@@ -50,7 +50,7 @@ export function measureLateness(
         const to = Date.now()
         return { from, to, spent: await spent(), statements: await statementsOf(database) }
       })
-      // What was due at the very end has until now to start.
+      // Time for the last due fires to start.
       await sleep(1_500)
       const { from, to, spent, statements } = value
       await fleet.stop()

@@ -12,9 +12,9 @@ export interface FleetOptions {
   readonly instances: number
   /** Runs at a time of each process. */
   readonly concurrency: number
-  /** Of BullMQ: whether what is done is removed instead of kept. */
+  /** BullMQ: whether completed jobs are removed instead of kept. */
   readonly removes?: boolean
-  /** Of BullMQ: with the option of its client by which commands of one turn of the loop are sent together. */
+  /** BullMQ: with the client option that sends the commands of one event loop turn together. */
   readonly pipelined?: boolean
 }
 

@@ -21,7 +21,7 @@ export interface CommandCost {
   readonly us: number
 }
 
-/** What the benchmark itself sends to look on. */
+/** Commands that the benchmark itself sends to measure. */
 const OURS = /^(info|monitor|slowlog|config|latency)(\||$)/
 const SCRIPTS = /^(eval|evalsha|fcall)(_ro)?$/
 /** Commands that no script of these systems calls, so counting them counts requests of clients. */

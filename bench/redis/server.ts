@@ -8,7 +8,7 @@ export type Fsync = 'everysec' | 'always'
 export interface BenchServer {
   readonly url: string
   readonly version: string
-  /** To look on. What it sends is left out of every count. */
+  /** For measuring. Its commands are left out of every count. */
   readonly admin: Redis
 }
 

@@ -32,7 +32,7 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-/** Instances hear of each other when they join; this is for the dust to settle. */
+/** Instances learn of each other when they join; this waits until the fleet is stable. */
 export const ACQUAINT_MS = 2_000
 const LOOK_MS = 20
 
@@ -101,7 +101,7 @@ async function startProcesses({ script, name, instances, setup }: ProcessesPlan)
         try {
           process.kill(pid, 'SIGKILL')
         } catch {
-          // It ended by itself, which may be why the work failed.
+          // It ended by itself, which may be why `work` failed.
         }
       }
     },
