@@ -14,6 +14,7 @@ const LONG = [
   'packages/cronce/test/node-cron/drop-in-processes.test.ts',
   'packages/cronce/test/node-cron/drop-in-servers.test.ts',
   'packages/cronce/test/store/etcd-random.test.ts',
+  'packages/cronce/test/store/postgres-libraries.test.ts',
   'packages/cronce/test/store/postgres-pgbouncer.test.ts',
   'packages/cronce/test/store/redis-link-cluster.test.ts',
   'packages/cronce/test/watch/alertmanager.test.ts',
@@ -30,7 +31,7 @@ const WITHOUT_WAITING = [
   ['packages/cronce/test/engine/**/*.test.ts'],
   ['packages/cronce/test/{client,policy,testing}/**/*.test.ts', 'packages/cronce/test/*.test.ts'],
   ['packages/cronce/test/{signature,trigger}/**/*.test.ts', 'packages/checker/test/**/*.test.ts'],
-  ['packages/audit/test/**/*.test.ts'],
+  ['packages/audit/test/**/*.test.ts', 'packages/cronce/test/watch/{heartbeat,job-watch,rules,silent,stuck}.test.ts'],
 ].map((patterns) => globSync(patterns).filter(isWanted).sort())
 const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
   .filter((file) => isWanted(file) && !WITHOUT_WAITING.flat().includes(file))
@@ -60,7 +61,7 @@ const STAGES: readonly (readonly Step[])[] = [
       (files): Step => ['unit tests without waiting', 'node', ...IMPORT, 'scripts/test-together.ts', ...files],
     ),
     // More at a time than there are cores: many of them only wait for processes and servers of their own.
-    ['unit tests', 'node', ...TEST, '--test-concurrency=4', ...UNIT_TESTS],
+    ['unit tests', 'node', ...TEST, '--test-concurrency=5', ...UNIT_TESTS],
   ],
   [['simulation', 'node', 'verification/simulation/run.ts', '--seeds', '100000', '--seconds', '8', '--least', '20']],
   [['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS]],
