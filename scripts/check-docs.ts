@@ -83,7 +83,7 @@ function checkTables(): void {
   }
 }
 
-/** The page about the command line is what its table of commands makes, and between them the pages tell all codes. */
+/** The page about the command line is generated from its table of commands, and the pages together list all codes. */
 async function checkCli(): Promise<void> {
   const page = read(CLI_DOC)
   if (page !== (await renderCliDoc())) problems.push(`${CLI_DOC} is not fresh: run node scripts/docs/cli.ts`)
@@ -95,7 +95,7 @@ async function checkCli(): Promise<void> {
   for (const code of own) if (code !== 'USAGE' && !made.has(code)) problems.push(`${CLI_DOC}: there is no code ${code}`)
 }
 
-/** Tests that prove something exist, and so do commands that people are told to type. What is internal is in no example. */
+/** Tests that prove something exist, and so do commands that the docs give. No example uses internal code. */
 function checkNames(): void {
   for (const file of [
     'docs/guarantees.md',

@@ -43,7 +43,7 @@ interface Manifest {
   readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>
 }
 
-/** What `npm pack --json` tells of a package. */
+/** The output of `npm pack --json` for one package. */
 interface Packed extends Weighed {
   readonly filename: string
   readonly integrity: string
@@ -127,10 +127,7 @@ function isPublic(link: string): boolean {
   return path === undefined || existsSync(join(ROOT, path))
 }
 
-/**
- * With a lock file, which says what npm would find out by unpacking each package a first time: ours as they were packed, and
- * others as they are locked here.
- */
+/** With a lock file, so that npm need not unpack each package a first time: ours as packed, others as locked here. */
 async function install(manifests: readonly Manifest[], packed: readonly Packed[]): Promise<string> {
   const home = join(scratch, 'home')
   mkdirSync(home)
@@ -218,7 +215,7 @@ async function checkImports(home: string, type: string, load: string, paths: rea
   for (const [index, path] of paths.entries()) demand(counts[index]! > 0, `${path} exports nothing: ${load}`)
 }
 
-/** Who writes TypeScript for Node has its types, and who imports `cronce/otel` has the package that it is about. */
+/** A consumer of TypeScript on Node.js has its types, and a consumer of `cronce/otel` has the OpenTelemetry package. */
 function writeConsumers(home: string, manifests: readonly Manifest[]): void {
   for (const scope of ['@types', '@opentelemetry']) mkdirSync(join(home, 'node_modules', scope), { recursive: true })
   for (const name of ['@types/node', 'undici-types', '@opentelemetry/api'])
@@ -234,7 +231,7 @@ function writeConsumers(home: string, manifests: readonly Manifest[]): void {
 async function checkTypes(home: string): Promise<void> {
   await run(home, 'tsc', ...STRICT, ...NODENEXT, 'consumer.ts')
   for (const resolution of [NODE16, BUNDLER]) await run(home, 'tsc', ...STRICT, ...resolution, 'consumer.ts')
-  // The cron engine runs in browsers, too: it needs nobody's types.
+  // The cron engine runs in browsers too: it needs no other types.
   await run(home, 'tsc', ...ALONE, '--module', 'nodenext', 'cron.ts')
 }
 
@@ -303,7 +300,7 @@ async function checkQuickStart(packages: string): Promise<void> {
 
 async function untilLive(home: string): Promise<void> {
   for (let tries = 0; tries < 600; tries++) {
-    // Until it has made its store, there is none.
+    // The process has no store until it has created one.
     const listed = await run(home, 'node_modules/.bin/cronce', 'instances', '--json').catch(String)
     if (listed.includes('"live"')) return
     await sleep(200)

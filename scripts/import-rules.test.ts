@@ -95,7 +95,7 @@ test('two rooms must not have doors to each other', () => {
   assert.match(findViolations(files, rooms)[0]!.message, /doors lead in a circle: a -> b -> a/)
 })
 
-test('targets know nothing of the app', () => {
+test('targets do not import the app', () => {
   const files = { 'packages/cronce/src/target/x.ts': "import type { Cronce } from '../app/cronce.ts'" }
   assert.deepEqual(messagesFor(files), ['target has no door to app (../app/cronce.ts)'])
 })

@@ -68,7 +68,7 @@ const NO_AMBIENT: Rule = {
   ],
 }
 
-/** An entry says what is published, and nothing else. */
+/** An entry file only re-exports what is published. */
 const ONLY_EXPORTS: Rule = {
   about: 'contain code',
   bans: [{ pattern: /\b(const|let|var|function|class|return)\b/, reason: 'an entry contains no code' }],

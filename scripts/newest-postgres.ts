@@ -13,7 +13,7 @@ import { WANTED_POSTGRES } from './servers/programs.ts'
 const FILES = ['packages/cronce/test/store/postgres-*.test.ts']
 const files = process.argv.length > 2 ? process.argv.slice(2) : FILES
 const folder = mkdtempSync(join(tmpdir(), 'cronce-newest-postgres-'))
-// Servers do not run as whoever runs the tests, if that is root.
+// If the tests run as root, the servers run as another user.
 chmodSync(folder, 0o755)
 try {
   const installed = await installEmbedded(folder)

@@ -18,7 +18,7 @@ const files = words.filter((word) => !isOther(word))
 
 for (const other of wanted.length > 0 ? wanted : (Object.keys(OTHERS) as Other[])) {
   const folder = mkdtempSync(join(tmpdir(), 'cronce-other-redis-'))
-  // Servers do not run as whoever runs the tests, if that is root.
+  // If the tests run as root, the servers run as another user.
   chmodSync(folder, 0o755)
   try {
     const unpacked = await unpackOther(other, folder)

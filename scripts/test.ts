@@ -40,7 +40,7 @@ const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.
 const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
 /** A test that hangs is named instead of waited for. No test takes this long, however busy the machine. */
 const TEST = [...IMPORT, '--test', '--test-timeout=600000']
-/** Not beside chaos, which wants the machine for itself. */
+/** Not beside chaos, which needs the whole machine. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,
 )
@@ -86,7 +86,7 @@ interface Ended {
   readonly seconds: number
 }
 
-/** `isAlone`: what it says is seen as it says it. Otherwise it is kept, so that nobody talks in between. */
+/** `isAlone`: output is streamed. Otherwise it is buffered, so that outputs do not mix. */
 function start([, command, ...args]: Step, isAlone: boolean): Promise<Ended> {
   const startedAt = performance.now()
   const said: Buffer[] = []
@@ -117,6 +117,6 @@ for (const stage of STAGES) {
     else console.error(`✖ ${name} failed ${time}`)
     failed ||= code
   }
-  // Only when the whole stage has ended: nothing of it outlives this.
+  // Only when the whole stage has ended, so that none of its processes outlives this.
   if (failed !== 0) process.exit(failed)
 }

@@ -1,7 +1,6 @@
 /**
- * For `node --import <this> --test`. The test runner follows every promise, from its making until it is collected, so as to
- * know which test an error belongs to that nobody caught: half of the time of a test in which hours pass. Here it only
- * follows its own tests. An error that nobody catches still fails the file, under the file's name.
+ * For `node --import <this> --test`. The test runner tracks every promise to attribute uncaught errors to a test, which takes half
+ * of the time of a test with virtual hours. This limits it to its own tests; an uncaught error still fails the file, by its name.
  */
 import asyncHooks, { type HookCallbacks } from 'node:async_hooks'
 
@@ -21,7 +20,7 @@ function createLighterHook(callbacks: HookCallbacks): ReturnType<typeof createHo
 // Before the runner is loaded, which takes it from here.
 Object.assign(asyncHooks, { createHook: createLighterHook })
 
-// What a test forks, or runs in a thread, is none of the runner's: only the runner hands this on to its files.
+// Processes and threads that a test starts do not belong to the runner: only the runner passes this on to its files.
 if (NODE_TEST_CONTEXT !== undefined) {
   process.execArgv = process.execArgv.filter((option) => option !== `--import=${import.meta.url}`)
 }

@@ -40,7 +40,7 @@ const STEPS: readonly (readonly [name: string, script: string, ...args: string[]
   ['matrix-redis', 'chaos/run.ts', '--matrix', '--store', 'redis'],
 ]
 
-/** Tests that go on for as long as they are told. */
+/** Tests that run for as long as their environment variable asks. */
 const TESTS: readonly (readonly [name: string, file: string, env: Readonly<Record<string, string>>])[] = [
   ['fleet', '../packages/cli/test/fleet.test.ts', { CRONCE_FLEET_SECONDS: values['fleet-seconds'] }],
 ]

@@ -47,7 +47,7 @@ test('violations of all runs are counted and named', () => {
   assert.ok(report.includes('1. w1 asks\n2. the store forgets'))
 })
 
-test('a violation that a model is there to show is not a violation of ours', () => {
+test('a violation that a model is meant to show is not a violation of ours', () => {
   const exploration = { model: 'failover', states: 5, edges: 9, depth: 2, continued: 0, isComplete: false, seconds: 1 }
   const violation = { name: 'S3', message: 'goes back', trace: ['the store forgets'] }
   const report = renderReport({ ...NOTHING, explorations: [{ ...exploration, violation, isExpected: true }] })

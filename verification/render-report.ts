@@ -2,7 +2,7 @@ import type { Summary } from './chaos/report.ts'
 import type { ContestReport } from './exclusive/contest-report.ts'
 import type { Exploration } from './explorer/explore.ts'
 
-/** What the runs wrote with `--json`. What is empty was not run, and the report says so. */
+/** Output of the runs with `--json`. Empty parts were not run, and the report states it. */
 export interface Evidence {
   readonly commit: string
   readonly simulation: SimulationTotals | null

@@ -1,7 +1,7 @@
 import type { Spec } from '../packages/checker/src/history.ts'
 import type { ScheduleOptions } from '../packages/cronce/src/client/schedule-options.ts'
 
-/** What the judge calls a trigger, as users write it. */
+/** Converts a trigger of the checker to the form that users write. */
 export function triggerOf(trigger: Spec['trigger']): ScheduleOptions {
   switch (trigger?.kind) {
     case 'cron':

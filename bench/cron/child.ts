@@ -1,4 +1,4 @@
-// One library in a process of its own. The parent says what to do, so that the rounds of all libraries interleave.
+// One library in its own process. The parent directs it, so that the rounds of all libraries interleave.
 import { LIBRARY_NAMES, type LibraryName, loadLibrary } from './library.ts'
 import { calibrate, prepareQuestions, type Timed } from './measure.ts'
 import { calibrateParse, parsedAnswers, parseRound } from './measure-parse.ts'
@@ -49,7 +49,7 @@ function prepare(request: Extract<Request, { do: 'prepare' }>): Prepared {
   const prepared = prepareQuestions(library, workload, questionsOf(workload))
   if (typeof prepared === 'string') return { is: 'prepared', cannot: prepared, ops: 0, answers: [] }
   const fitting = calibrate(prepared, roundMs, warmMs)
-  // Who can do the million does the million; for the others it is projected.
+  // Libraries that are fast enough run the full million; for the others it is projected.
   const ops = workload.bars === 'million' && fitting * 20 >= MILLION ? MILLION : fitting
   const answers = prepared.answer(Math.max(ops, LEAST_ANSWERS))
   // What the clock sees must be what the other libraries' answers were compared with, added up in the same order.

@@ -26,8 +26,8 @@ export function compareAnswers(
 }
 
 /**
- * Questions on which all others agree with each other and not with the reference. Around zone changes opinions
- * differ and no single difference means much; alone against everybody is worth a look.
+ * Questions on which all other libraries agree with each other and not with the reference. Around zone changes a single
+ * difference means little, but being alone is worth a look.
  */
 export function alone(reference: readonly number[], others: readonly (readonly number[])[]): number[] {
   const compared = Math.min(reference.length, ...others.map((answers) => answers.length))

@@ -21,7 +21,7 @@ export function serverExpression(random: Random): string {
   return `${minute} ${hour} ${random.int(1, 28)} ${random.int(1, 12)} *`
 }
 
-/** Shapes with so many values that a hundred thousand can differ. */
+/** Shapes with enough values for a hundred thousand different expressions. */
 function variedExpression(random: Random): string {
   const minute = random.int(0, 59)
   const hour = random.int(0, 23)

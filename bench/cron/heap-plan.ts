@@ -16,7 +16,7 @@ export interface HeapRow {
 }
 
 interface HeapFigures {
-  /** Strings made beforehand and kept by somebody else. */
+  /** Strings that are created beforehand and kept elsewhere. */
   readonly bytes: number
   /** Strings dropped by the caller: what the schedule keeps of them counts. */
   readonly withStrings: number

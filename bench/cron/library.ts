@@ -5,9 +5,9 @@
 export interface Library<S = unknown> {
   /** False for a library that only knows the zone of the host. */
   readonly zones: boolean
-  /** `zone` undefined: the library is told nothing and takes the zone of the host. */
+  /** `zone` undefined: no zone is passed, and the library uses the zone of the host. */
   parse(expression: string, zone: string | undefined): S
-  /** Epoch milliseconds strictly after `from`; `NO_FIRE` when there is none. */
+  /** Epoch milliseconds strictly after `from`; `NO_FIRE` if the schedule has no further fire. */
   next(schedule: S, from: number): number
   /** Epoch milliseconds strictly before `from`. */
   prev?(schedule: S, from: number): number

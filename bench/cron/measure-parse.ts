@@ -3,7 +3,7 @@ import type { Library } from './library.ts'
 import type { Timed } from './measure.ts'
 import { PARSE_COUNT, type ParseWorkload } from './workloads.ts'
 
-/** Far from zone changes and without days in common with anybody's calendar of today. */
+/** Far from zone changes and from the current date. */
 const PROBE = Date.UTC(2027, 4, 5, 6, 7, 8)
 
 /**
@@ -24,7 +24,7 @@ export function parsedAnswers(library: Library, workload: ParseWorkload, count: 
   return stringsOf(workload, 0, count).map((expression) => library.next(library.parse(expression, 'UTC'), PROBE))
 }
 
-/** Asks some of the schedules one question: parsed means usable, also for who defers half of the work. */
+/** Asks some of the schedules one question: parsed means usable, also for libraries that defer half of the work. */
 function probe(library: Library, schedules: readonly unknown[]): number {
   let checksum = 0
   for (let i = 0; i < Math.min(schedules.length, 100); i++) checksum += library.next(schedules[i], PROBE)

@@ -19,7 +19,7 @@ const PASSES = 50
 /** Then back to the start: a yearly schedule must not walk out of the calendar. */
 const STEPS = 50
 
-/** Makes a workload ready, or says why the library can't take part. */
+/** Prepares a workload, or returns why the library cannot take part. */
 export function prepareQuestions(library: Library, workload: Workload, questions: Questions): Prepared | string {
   const schedules: unknown[] = []
   for (const [i, expression] of questions.expressions.entries()) {

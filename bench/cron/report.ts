@@ -80,7 +80,7 @@ function zoneText(zones: ZoneTimes): string {
   )
 }
 
-/** Who sat out and why, and who answers differently at zone changes. */
+/** Which libraries did not take part and why, and which answer differently at zone changes. */
 function notes(rows: readonly TimingRow[]): string {
   const lines: string[] = []
   for (const row of rows) {

@@ -38,7 +38,7 @@ if (values.markdown !== undefined) writeFileSync(values.markdown, text)
 // A missed bar is news, not an error; wrong answers are.
 process.exitCode = faults.length > 0 ? 1 : 0
 
-/** Ours is what all others are checked against and compared with, so there is no run without it. */
+/** Ours is the reference of all checks and comparisons, so it takes part in every run. */
 function chosen(only: string | undefined): readonly LibraryName[] {
   if (only === undefined) return LIBRARY_NAMES
   const names = only.split(',')

@@ -21,10 +21,10 @@ export interface TimingRow {
   readonly checksums: ReadonlyMap<LibraryName, number>
   /** Differences from our answers, of libraries that have any. */
   readonly differing: readonly Comparison[]
-  /** How many times faster ours is, as the median over the rounds; undefined without anybody to compare with. */
+  /** How many times faster ours is, as the median over the rounds; undefined without a peer. */
   readonly overZonePeer: number | undefined
   readonly overCronSchedule: number | undefined
-  /** Against whoever was fastest in each round. */
+  /** Against the fastest peer of each round. */
   readonly overAnyPeer: number | undefined
   /** What makes the run as a whole a failure. */
   readonly faults: readonly string[]
@@ -71,7 +71,7 @@ async function timeWorkload(
   }
 }
 
-/** The share of differing answers up to which a library means the same and errs now and then; it is timed all the same. */
+/** The share of differing answers up to which a library is still timed. */
 const MISTAKES = 0.02
 
 interface CrossCheck {
@@ -80,7 +80,7 @@ interface CrossCheck {
   readonly faults: readonly string[]
 }
 
-/** Nobody is timed computing something else: compares the answers before the clock runs. */
+/** Compares the answers before timing, so that only libraries that compute the same are timed. */
 function crossCheck(workload: Workload | ParseWorkload, prepared: ReadonlyMap<LibraryName, Prepared>): CrossCheck {
   const leftOut = new Map<LibraryName, string>()
   const taking: [LibraryName, readonly number[]][] = []
@@ -99,7 +99,7 @@ function crossCheck(workload: Workload | ParseWorkload, prepared: ReadonlyMap<Li
   if (policy === 'leave out') {
     const otherwise = differing.filter((comparison) => comparison.differing > comparison.compared * MISTAKES)
     for (const { library } of otherwise) leftOut.set(library, 'reads it differently')
-    if (others.length > 0 && otherwise.length === others.length) fault('nobody agrees with the first library')
+    if (others.length > 0 && otherwise.length === others.length) fault('no library agrees with the first one')
   }
   if (policy === 'count') {
     const lonely = alone(
@@ -120,7 +120,7 @@ async function interleave(running: readonly Child[], rounds: number, fresh: bool
   const faults: string[] = []
   for (let round = 0; round < rounds; round++) {
     for (let turn = 0; turn < running.length; turn++) {
-      // Another one begins each round, so that nobody always runs behind the same neighbour.
+      // Rotates the order each round, so that no library always runs after the same neighbor.
       const child = running[(round + turn) % running.length]!
       const { nsPerOp, checksum } = await child.round(round + 1)
       times.get(child.library)!.push(nsPerOp)

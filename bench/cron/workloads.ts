@@ -13,9 +13,8 @@ export interface Workload {
   /** Where the instants lie: anywhere in fifteen years, within three days of a zone's changes, in one week. */
   readonly near: 'anywhere' | 'transitions' | 'now'
   /**
-   * What differing answers mean. `error`: the grammar is common and the zone has no changes, so somebody is wrong.
-   * `leave out`: dialects differ here, and who reads the expression otherwise is not timed. `count`: libraries have
-   * different opinions on zone changes; the differences are reported.
+   * What differing answers mean. `error`: the grammar is common, so one library is wrong. `leave out`: libraries that
+   * read the expression differently are not timed. `count`: libraries differ on zone changes, which is reported.
    */
   readonly differing: 'error' | 'leave out' | 'count'
   /** Bars which hold for this workload. */
@@ -72,7 +71,7 @@ export interface Questions {
   readonly instants: Float64Array
 }
 
-/** Many schedules and instants, so that neither the caches nor the branch predictor learn the answers by heart. */
+/** Many schedules and instants, so that neither caches nor the branch predictor learn the answers. */
 const SCHEDULES = 1_000
 const QUESTIONS = 20_000
 

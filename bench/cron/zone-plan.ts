@@ -2,7 +2,7 @@ import { runFresh } from '../shared/processes.ts'
 import { median } from '../shared/statistics.ts'
 import type { ZoneTables } from './zone-tables.ts'
 
-/** First use of a zone, over several fresh processes: each figure is the median of theirs. */
+/** First use of a zone, over several fresh processes: each figure is their median. */
 export interface ZoneTimes {
   readonly zones: number
   readonly processes: number

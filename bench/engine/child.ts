@@ -1,4 +1,4 @@
-// Instances of a fleet in a process of their own. The parent says what they do.
+// Instances of a fleet in their own process. The parent directs them.
 import { type Cronce, cronce, type Store, type StoreSource } from 'cronce'
 import { memory } from 'cronce/memory'
 import { sqlite } from 'cronce/sqlite'

@@ -22,7 +22,7 @@ export function counted<Tx>(source: StoreSource<Tx>, calls: Calls): StoreSource<
   }
 }
 
-/** Counts every statement that SQLite is told to do, from now on, in this process. */
+/** Counts every statement that SQLite executes in this process from now on. */
 export async function countStatements(): Promise<() => number> {
   const { DatabaseSync, StatementSync } = await import('node:sqlite')
   let count = 0

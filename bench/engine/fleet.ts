@@ -24,7 +24,7 @@ export interface Fleet {
   start(): Promise<void>
   counts(): Promise<readonly Counted[]>
   collect(): Promise<readonly Collected['starts'][]>
-  /** Until so many fires have ended in all. */
+  /** Until this many fires have ended in total. */
   ended(count: number, patienceMs: number): Promise<readonly Counted[]>
   stop(): Promise<void>
 }
@@ -71,7 +71,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** Instances learn of each other with their beats, every ten seconds while they hold nothing. */
+/** Instances learn of each other through heartbeats, every ten seconds while they hold nothing. */
 export function acquaintMs(instances: number): number {
   return instances === 1 ? 0 : 12_000
 }
@@ -80,7 +80,7 @@ export function callsOf(counts: readonly Counted[]): number {
   return counts.flatMap(({ calls }) => Object.values(calls)).reduce((sum, count) => sum + count, 0)
 }
 
-/** A file of its own for SQLite, gone afterwards. On the disk of temporary files, which must not be in memory. */
+/** A separate file for SQLite, deleted afterwards. On the disk of temporary files, which must not be in memory. */
 export async function withFile<Value>(work: (file: string) => Promise<Value>): Promise<Value> {
   const folder = mkdtempSync(join(tmpdir(), 'cronce-bench-'))
   try {

@@ -31,7 +31,7 @@ export function measureLateness(
     await sleep(seconds * 1000)
     const to = Date.now()
     const after = await fleet.counts()
-    // What was due at the very end has until now to start.
+    // Time for the last due fires to start.
     await sleep(1_000)
     const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt >= from && dueAt < to)
     await fleet.stop()

@@ -28,7 +28,9 @@ export async function measureOverhead(store: StoreKind, rounds: number): Promise
   return { store, ...measured }
 }
 
-/** Other work on the machine only ever adds to a round, so the faster quarter of the rounds says what the code costs. */
+/**
+ * Other work on the machine only adds time to a round, so the faster quarter of the rounds shows what the code costs.
+ */
 export function costOf(rounds: readonly number[]): number {
   return quantile(rounds, 0.25)
 }

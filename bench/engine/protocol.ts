@@ -1,6 +1,6 @@
 export type StoreKind = 'memory' | 'sqlite'
 
-/** What a process of the benchmark is: so many instances on one store. */
+/** A process of the benchmark: a number of instances on one store. */
 export interface Setup {
   readonly store: StoreKind
   /** Of SQLite. */

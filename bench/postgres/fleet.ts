@@ -4,7 +4,7 @@ import { type Fleet, withProcesses } from '../shared/fleet.ts'
 import { type Reading, read } from './readings.ts'
 import type { BenchDatabase } from './server.ts'
 
-/** Who is measured: cronce, and what users would take instead. */
+/** The measured systems: cronce and its alternatives. */
 export type System = 'cronce' | 'graphile-worker' | 'pg-boss' | 'node-cron'
 
 export interface FleetOptions {
@@ -36,7 +36,7 @@ export function withFleet<Value>(
 /** What the processes and the server do for something: CPU of both, statements, WAL. */
 export type Effort = Reading & ClientEffort
 
-/** Begins to count; what it returns says what has been done since. */
+/** Starts counting. The returned function reports what has been done since. */
 export function effort(database: BenchDatabase, fleet: Fleet): Promise<() => Promise<Effort>> {
   return effortOf(fleet, () => read(database))
 }

@@ -1,4 +1,4 @@
-// graphile-worker, tuned as its documentation says: a local queue of 500, jobs completed in batches as they come.
+// graphile-worker, tuned as its documentation recommends: a local queue of 500, jobs completed in batches.
 import { Logger, type Runner, run, runMigrations } from 'graphile-worker'
 import pg from 'pg'
 import { answerParent, setupOf, tally } from '../shared/answering.ts'
@@ -8,7 +8,7 @@ const { url, concurrency } = setupOf()
 const counts = tally()
 const silent = new Logger(() => () => {})
 const pool = new pg.Pool({ connectionString: url, max: 10 })
-// Whatever happens to an idle connection shows in the figures or in the next query.
+// A broken idle connection shows in the figures or in the next query.
 pool.on('error', () => {})
 pool.on('connect', (client) => client.on('error', () => {}))
 let runner: Runner | undefined

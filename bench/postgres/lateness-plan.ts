@@ -50,7 +50,7 @@ export function measureLateness(
         const to = Date.now()
         return { from, to, spent: await spent(), statements: await statementsOf(database) }
       })
-      // What was due at the very end has until now to start.
+      // Time for the last due fires to start.
       await sleep(1_500)
       const { from, to, spent, statements } = value
       await fleet.stop()
@@ -74,7 +74,7 @@ export function measureLateness(
   )
 }
 
-/** What the record says about all fires, the first seconds included: why some did not run. */
+/** The recorded outcomes of all fires, the first seconds included: why some did not run. */
 async function recordOf(fleet: Fleet): Promise<string> {
   const audited = await fleet.first.ask({ do: 'audit' }, 'audited')
   return `on record since the start: ${audited.succeeded} succeeded, others: ${namesOf(audited) || 'none'}`

@@ -102,7 +102,7 @@ const measurers: { readonly [Name in Part]: (server: BenchServer, options: Measu
       }),
     snapshot: (server, { quick }) =>
       measureHeldSnapshot(server, cronce(1), {
-        // Well below what the machine can do: who is overloaded is late for that reason.
+        // Well below the capacity of the machine: an overloaded system would be late for that reason.
         perSecond: 500,
         burst: quick ? 1_000 : 3_000,
         heldSeconds: quick ? 10 : 60,

@@ -1,4 +1,4 @@
-// node-cron on every instance, and for each fire an advisory lock of the job that decides who runs it.
+// node-cron on every instance. For each fire, an advisory lock of the job decides which instance runs it.
 import { schedule } from 'node-cron'
 import pg from 'pg'
 import { setupOf } from '../shared/answering.ts'

@@ -42,7 +42,7 @@ answerParent(counts, {
 async function fetchInTurn(): Promise<void> {
   while (!stopped.signal.aborted) {
     const jobs = await boss.fetch<{ readonly number: number }>(JOB, { batchSize: batch })
-    // Who finds nothing is done here: all jobs were there from the start.
+    // A worker that finds no job is done: all jobs were queued before the start.
     if (jobs.length === 0) return
     for (const { data } of jobs) counts.starts.push([data.number, Date.now(), 0, 1])
     await boss.complete(

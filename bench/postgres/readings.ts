@@ -100,7 +100,7 @@ export async function tablesOf(database: BenchDatabase): Promise<TableUse[]> {
 /** What /proc counts in, on every Linux there is. */
 const TICK_MS = 10
 
-/** All processes of the server: backends that are there, and through the main process those that are gone. */
+/** All processes of the server: current backends, and through the main process those that have ended. */
 export function serverCpuMs({ pid }: BenchServer): number {
   let ticks = 0
   for (const name of readdirSync('/proc')) {

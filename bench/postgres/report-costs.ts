@@ -4,7 +4,7 @@ import type { History } from './history-plan.ts'
 import type { Breakdown } from './profile-plan.ts'
 import type { TableUse } from './readings.ts'
 
-/** After a burst: what became of the rows. */
+/** After a burst: the state of the rows. */
 export function tablesTable(tables: readonly TableUse[]): string {
   return table(
     ['table', 'inserted', 'updated', 'HOT', 'deleted', 'kB'],
@@ -67,7 +67,7 @@ export function breakdownText({ rush, statements, profile }: Breakdown): string 
   return [intro, byStatement, ...profileTables(profile, effort.clientMainMs)].join('\n\n')
 }
 
-/** The functions of the store have telling names; whatever else is sent is cut. */
+/** The functions of the store have descriptive names; other statements are truncated. */
 export function shortened(text: string): string {
   const called = /^select "?\w+"?\._(\w+)\(/.exec(text)?.[1]
   if (called !== undefined) return `\`${called}\``

@@ -23,7 +23,7 @@ export interface RushOptions extends FleetOptions {
   readonly warm?: boolean
 }
 
-/** While the fires are running, for whoever wants to look closer. */
+/** Optional measurements while the fires are running. */
 export interface Closer {
   begin(database: BenchDatabase, fleet: Fleet): Promise<void>
   end(database: BenchDatabase, fleet: Fleet): Promise<void>
@@ -65,7 +65,7 @@ async function begin(database: BenchDatabase, fleet: Fleet, closer?: Closer): Pr
   }
 }
 
-/** The jobs wait in the queue, the processes are connected, and the clock runs from when they are told to begin. */
+/** The jobs are queued, the processes are connected, and timing starts when they are asked to start. */
 async function rushOfJobs(
   database: BenchDatabase,
   fleet: Fleet,

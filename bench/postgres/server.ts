@@ -6,7 +6,7 @@ export interface BenchServer {
   readonly version: string
   /** The main process: its children are the backends. */
   readonly pid: number
-  /** Of another database than those measured, so that looking on does not count. */
+  /** A connection to another database than the measured ones, so that its reads do not count. */
   readonly admin: pg.Client
   /** An empty database for each measurement, dropped afterwards. */
   withDatabase<Value>(work: (database: BenchDatabase) => Promise<Value>): Promise<Value>

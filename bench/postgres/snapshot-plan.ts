@@ -6,7 +6,7 @@ import { type FleetOptions, withFleet } from './fleet.ts'
 import { forgetStatements, type StatementCost, statementsOf, type TableUse, tablesOf } from './readings.ts'
 import type { BenchDatabase, BenchServer } from './server.ts'
 
-/** A steady load, and somebody's long transaction that keeps the server from cleaning up behind it. */
+/** A steady load, and a long transaction of another client that keeps the server from vacuuming. */
 export interface HeldSnapshot {
   readonly options: FleetOptions
   readonly perSecond: number

@@ -14,7 +14,7 @@ export interface SteadyAudit extends Late {
   readonly fires: number
   /** As succeeded. */
   readonly onRecord: number
-  /** On record with the reason for which they were not run: who can't keep up skips, and says so. */
+  /** Recorded with the reason for which they were not run: an overloaded system skips, and reports it. */
   readonly passedOver: number
   readonly reasons: string
   readonly faults: readonly string[]
@@ -32,7 +32,7 @@ export function measureAudit(options: FleetOptions, perSecond: number, seconds: 
       const from = Date.now()
       await sleep(seconds * 1000)
       const to = Date.now()
-      // Whatever was due by then has until now to end; what came later may be handed back by who stops.
+      // Fires that were due by then may end until now; later ones may be handed back by a stopping instance.
       await sleep(PATIENCE_MS)
       await fleet.stop()
       const starts = (await fleet.collect()).flat().filter(([, dueAt]) => dueAt < to)

@@ -33,7 +33,7 @@ answerParent(counts, {
     worker = new Worker<Numbered>(QUEUE, execute, { connection, concurrency, autorun: false })
     // A lost connection shows in the figures.
     worker.on('error', () => {})
-    // Told once the server has answered that the job is completed.
+    // Emitted once the server has confirmed that the job is completed.
     worker.on('completed', () => {
       counts.ended++
       counts.lastEndedAt = Date.now()

@@ -3,7 +3,7 @@ import { type Fleet, withProcesses } from '../shared/fleet.ts'
 import { type Reading, read } from './readings.ts'
 import type { BenchServer } from './server.ts'
 
-/** Who is measured: cronce, and what users would take instead. */
+/** The measured systems: cronce and its alternatives. */
 export type System = 'cronce' | 'BullMQ' | 'node-cron'
 
 export interface FleetOptions {
@@ -12,9 +12,9 @@ export interface FleetOptions {
   readonly instances: number
   /** Runs at a time of each process. */
   readonly concurrency: number
-  /** Of BullMQ: whether what is done is removed instead of kept. */
+  /** BullMQ: whether completed jobs are removed instead of kept. */
   readonly removes?: boolean
-  /** Of BullMQ: with the option of its client by which commands of one turn of the loop are sent together. */
+  /** BullMQ: with the client option that sends the commands of one event loop turn together. */
   readonly pipelined?: boolean
 }
 
@@ -36,7 +36,7 @@ export function withFleet<Value>(
 /** What the processes and the server do for something: CPU of both, commands, log. */
 export type Effort = Reading & ClientEffort
 
-/** Begins to count; what it returns says what has been done since. */
+/** Starts counting. The returned function reports what has been done since. */
 export function effort(server: BenchServer, { system }: FleetOptions, fleet: Fleet): Promise<() => Promise<Effort>> {
   // A lock of node-cron is taken by a plain command.
   return effortOf(fleet, () => read(server, system === 'node-cron' ? ['set'] : []))

@@ -56,7 +56,7 @@ export function measureLateness({ load, seconds, closely = false, ...options }: 
         const to = Date.now()
         return { from, to, spent: await spent(), seen: seen?.() }
       })
-      // What was due at the very end has until now to start.
+      // Time for the last due fires to start.
       await sleep(1_500)
       const { from, to, spent, seen } = value
       await fleet.stop()

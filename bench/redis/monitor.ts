@@ -11,10 +11,10 @@ export interface Seen {
   readonly inside: ReadonlyMap<string, number>
 }
 
-/** One line: a time, then the number of the database and who called, then the command. */
+/** One line: a time, then the number of the database and the caller, then the command. */
 const LINE = /^\+\S+ \[\d+ (\S+)\] "([^"]*)"(?: "([^"]*)")?/
 
-/** Begins to look on; what it returns stops, and says what was seen. */
+/** Starts to monitor. The returned function stops it and reports what was seen. */
 export async function monitor({ url, admin }: BenchServer): Promise<() => Seen> {
   const client = String(await admin.client('ID'))
   const list = (await admin.client('LIST')) as string

@@ -2,7 +2,7 @@ import type { BenchServer } from './server.ts'
 
 /** What the server has done so far. */
 export interface Reading {
-  /** Commands that clients have sent; a script is one, whatever it does. */
+  /** Commands that clients have sent; a script counts as one. */
   readonly sent: number
   /** Of these, scripts. */
   readonly scripts: number
@@ -21,14 +21,14 @@ export interface CommandCost {
   readonly us: number
 }
 
-/** What the benchmark itself sends to look on. */
+/** Commands that the benchmark itself sends to measure. */
 const OURS = /^(info|monitor|slowlog|config|latency)(\||$)/
 const SCRIPTS = /^(eval|evalsha|fcall)(_ro)?$/
-/** What no script of anybody here calls, so that whoever counts it counts clients. */
+/** Commands that no script of these systems calls, so counting them counts requests of clients. */
 const BY_CLIENTS =
   /^((eval|evalsha|fcall)(_ro)?|script|wait|ping|client|hello|auth|select|s?(un)?subscribe|pubsub|bzpopmin|multi|exec|command)(\||$)/
 
-/** `alsoSent`: what this system sends by itself and nobody calls inside a script. */
+/** `alsoSent`: commands that this system sends directly and never inside a script. */
 export async function read({ admin }: BenchServer, alsoSent: readonly string[] = []): Promise<Reading> {
   const text = await admin.info('everything')
   const number = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(text)?.[1] ?? 0)

@@ -22,7 +22,7 @@ export interface RushOptions extends FleetOptions {
   readonly warm?: boolean
 }
 
-/** While the fires are running, for whoever wants to look closer. */
+/** Optional measurements while the fires are running. */
 export interface Closer {
   begin(server: BenchServer, fleet: Fleet): Promise<void>
   end(server: BenchServer, fleet: Fleet): Promise<void>
@@ -67,7 +67,7 @@ async function rush(server: BenchServer, fleet: Fleet, options: RushOptions, clo
   return { ...rushed, keptBytes: rushed.spent.memoryBytes }
 }
 
-/** The jobs wait in the queue, the processes are connected, and the clock runs from when they are told to begin. */
+/** The jobs are queued, the processes are connected, and timing starts when they are asked to start. */
 async function rushOfJobs(server: BenchServer, fleet: Fleet, options: RushOptions): Promise<Kept> {
   const { count, removes = false, warm = false } = options
   await fleet.connect()

@@ -21,7 +21,7 @@ export interface Scale {
   /** Commands a minute. */
   readonly idleSent: number
   readonly idleServerCpuMs: number
-  /** So many due at one instant among them. */
+  /** The number of these that are due at one instant. */
   readonly due: number
   readonly dueP50Ms: number
   readonly dueP99Ms: number

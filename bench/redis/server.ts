@@ -8,7 +8,7 @@ export type Fsync = 'everysec' | 'always'
 export interface BenchServer {
   readonly url: string
   readonly version: string
-  /** To look on. What it sends is left out of every count. */
+  /** For measuring. Its commands are left out of every count. */
   readonly admin: Redis
 }
 
@@ -16,7 +16,7 @@ export async function withServer<Value>(fsync: Fsync, work: (server: BenchServer
   const server = await startRedis({
     settings: {
       appendfsync: fsync,
-      // The log grows and is not rewritten meanwhile: a fork at some point of some rounds is not a property of who is measured.
+      // The log grows and is not rewritten meanwhile: a fork in some rounds is not a property of the measured system.
       'auto-aof-rewrite-percentage': '0',
     },
   })

@@ -30,7 +30,7 @@ export function answerParent(counts: Tally, answers: Answers): void {
     try {
       const from = performance.now()
       const answer = all[request.do] as ((request: Request) => Promise<Reply | undefined>) | undefined
-      if (answer === undefined) throw new Error(`Nobody here knows what to do with ${request.do}.`)
+      if (answer === undefined) throw new Error(`Unknown request: ${request.do}.`)
       process.send!((await answer(request)) ?? { is: 'done', ms: performance.now() - from })
     } catch (error) {
       process.send!({ is: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })

@@ -11,7 +11,7 @@ export function namesOf({ others }: Pick<Audited, 'others'>): string {
     .join(', ')
 }
 
-/** So many succeeded, and there is nothing else on record. */
+/** This many succeeded, and nothing else is on record. */
 export function recordFaults(audited: Audited, expected: number): string[] {
   const { succeeded } = audited
   if (succeeded === expected && countOthers(audited) === 0) return []

@@ -4,7 +4,7 @@ import { JOB, STUCK_JOB, schedulesOf } from './loads.ts'
 import { mainThreadProfile } from './profile.ts'
 import type { Reply } from './protocol.ts'
 
-/** An instance of cronce on this store, in a process of its own. The parent says what it does. */
+/** An instance of cronce on this store, in its own process. The parent directs it. */
 export function serveInstance(source: StoreSource, concurrency: number): void {
   const counts = tally()
   const app = cronce({

@@ -9,7 +9,7 @@ export interface ClientEffort {
 
 type Numbers<Type> = { readonly [Key in keyof Type]: number }
 
-/** Begins to count, of the processes and of the server; what it returns says what has been done since. */
+/** Starts counting, for the processes and the server. The returned function reports what has been done since. */
 export async function effortOf<Reading extends Numbers<Reading>>(
   fleet: Fleet,
   read: () => Promise<Reading>,

@@ -18,13 +18,13 @@ export interface Fleet {
   /** Everything that can be done before there is something to do, in every process. */
   connect(): Promise<void>
   start(): Promise<void>
-  /** Take nothing new until told to start again: a queue is filled meanwhile. */
+  /** Claim nothing new until asked to start again: a queue is filled meanwhile. */
   pause(): Promise<void>
   counts(): Promise<readonly Counted[]>
   collect(): Promise<readonly (readonly Start[])[]>
-  /** Until so many runs have been counted in all. */
+  /** Until this many runs have been counted in total. */
   until(what: 'started' | 'ended', count: number, patienceMs: number): Promise<readonly Counted[]>
-  /** Kill one and forget it. Answers when that was. */
+  /** Kills one process and drops it. Returns when that was. */
   kill(index: number): number
   /** Kill all: for when something has failed. */
   abandon(): void
@@ -32,11 +32,11 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-/** Instances hear of each other when they join; this is for the dust to settle. */
+/** Instances learn of each other when they join; this waits until the fleet is stable. */
 export const ACQUAINT_MS = 2_000
 const LOOK_MS = 20
 
-/** Nobody stays behind to disturb what is measured next, also where `work` fails. */
+/** No process stays behind to disturb the next measurement, even if `work` fails. */
 export async function withProcesses<Value>(
   plan: ProcessesPlan,
   work: (fleet: Fleet) => Promise<Value>,
@@ -101,7 +101,7 @@ async function startProcesses({ script, name, instances, setup }: ProcessesPlan)
         try {
           process.kill(pid, 'SIGKILL')
         } catch {
-          // It ended by itself, which may be why the work failed.
+          // It ended by itself, which may be why `work` failed.
         }
       }
     },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ScheduledTask, setLogger } from 'node-cron'
 import { answerParent, tally } from './answering.ts'
 
-/** What decides who of several instances runs a fire, because node-cron itself does not. */
+/** Decides which of several instances runs a fire, because node-cron itself does not. */
 export interface Coordination {
   /** Connections first: logging in is not what is measured. */
   connect(): Promise<void>
@@ -15,7 +15,7 @@ export interface Coordination {
 
 const DRAIN_MS = 10_000
 
-/** node-cron as people use it on several instances: each has all schedules, and a lock decides who runs. */
+/** node-cron as it is used on several instances: each has all schedules, and a lock decides which one runs. */
 export function serveNodeCron(coordination: Coordination): void {
   const counts = tally()
   // What it misses shows in the figures.
@@ -38,7 +38,7 @@ export function serveNodeCron(coordination: Coordination): void {
     },
     stop: async () => {
       await Promise.all(tasks.map((task) => task.destroy()))
-      // Who can't keep up is late, and has everything still to do. What is not done by then counts as not run.
+      // An overloaded instance is late and has a backlog. What is not done by then counts as not run.
       for (const end = Date.now() + DRAIN_MS; coordination.underWay() > 0 && Date.now() < end; ) await sleep(20)
       coordination.close()
       return undefined

@@ -1,6 +1,6 @@
 import type { Saved } from './saved.ts'
 
-/** Part by part; one that fails is reported beside the others, which are measured all the same. */
+/** Runs part by part. A part that fails is reported, and the others are still measured. */
 export async function measureEach<Part extends string>(
   parts: readonly Part[],
   measure: (part: Part) => Promise<unknown>,

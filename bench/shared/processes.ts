@@ -19,7 +19,7 @@ export interface PeerOptions {
   readonly megabytes?: number
 }
 
-/** Resolves once the process has said that it is ready. */
+/** Resolves once the process has reported that it is ready. */
 export async function startPeer<Request extends object, Reply extends Answer>({
   script,
   name,

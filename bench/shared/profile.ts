@@ -34,7 +34,7 @@ function summaryOf(nodes: readonly Node[], samples: readonly number[], deltas: r
   let busy = 0
   for (const [index, id] of samples.entries()) {
     const { functionName, url, lineNumber } = byId.get(id)!.callFrame
-    // Nor is sampling itself what is looked for.
+    // Sampling itself is left out as well.
     if (functionName === '(idle)' || functionName === '(root)' || url === 'node:inspector') continue
     const us = deltas[index]!
     busy += us

@@ -1,4 +1,4 @@
-/** What every process of a benchmark is told when it starts: one instance on one server. Systems may want more. */
+/** The start message of every benchmark process: one instance on one server. Systems may extend it. */
 export interface Setup {
   readonly url: string
   /** Runs at a time. */
@@ -38,13 +38,13 @@ export type Request =
   /** Everything that can be done before there is something to do. */
   | { readonly do: 'connect' }
   | { readonly do: 'start' }
-  /** Take nothing new until told to start again. */
+  /** Claim nothing new until asked to start again. */
   | { readonly do: 'pause' }
   | { readonly do: 'count' }
   | { readonly do: 'collect' }
   | { readonly do: 'look'; readonly looks: number }
   | { readonly do: 'weigh' }
-  /** Of the fires that were due before then; of all where nothing is said. */
+  /** Of the fires that were due before then; without a time, of all. */
   | { readonly do: 'audit'; readonly before?: number }
   | { readonly do: 'profile' }
   | { readonly do: 'profiled' }

@@ -21,7 +21,7 @@ export interface RushFigures {
   readonly count: number
   /** Until the last one is done and durably recorded as done. */
   readonly firesPerSecond: number
-  /** From the instant on, in milliseconds. Of a queue: from when its workers were told to begin. */
+  /** From the instant on, in milliseconds. For a queue: from when its workers were asked to start. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly lastStartMs: number
@@ -52,7 +52,7 @@ const WARM_INTERVAL_MS = 30_000
 /** The schedules exist, the fleet waits for the instant. */
 export async function rushOfFires<Effort>(fleet: Fleet, plan: RushPlan<Effort>): Promise<Rushed<Effort>> {
   const { count, instances, warm } = plan
-  // How fast it is today says how long it will take, once its code is compiled; these are not due within the hour.
+  // Its current speed predicts how long it will take, once its code is compiled; these are not due within the hour.
   await fleet.create({ kind: 'idle', count: TRIAL, first: TRIAL_FIRST })
   const trialMs = await fleet.create({ kind: 'idle', count: TRIAL, first: TRIAL_FIRST + TRIAL })
   await fleet.start()

@@ -12,7 +12,7 @@ export interface Place {
   readonly startAt: number
 }
 
-/** Everything up to an instant. The store is asked by the public client, as anybody could. */
+/** Everything up to an instant. The store is read through the public client. */
 export async function gather(
   { folder, file, client, startAt }: Place,
   until: number,

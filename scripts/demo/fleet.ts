@@ -31,7 +31,7 @@ export interface Fleet {
   readonly places: readonly Place[]
   start(slot: Slot): void
   signal(place: Place, signal: NodeJS.Signals): void
-  /** Ask all to leave, and wait; whoever does not is killed. */
+  /** Asks all processes to leave, and waits. Processes that do not leave are killed. */
   leave(): Promise<void>
   /** At once, without waiting: for the end of this process. */
   killAll(): void
@@ -63,7 +63,7 @@ export function createFleet(
     place.status = 'starting'
     place.running.clear()
     child.on('message', (message: Message) => {
-      // What was under way when it was killed is about a process that is no more.
+      // Messages that were under way when the process was killed are outdated.
       if (children.get(slot) !== child || place.status === 'killed -9') return
       follow(place, message)
       onMessage(message, place)
@@ -77,7 +77,7 @@ export function createFleet(
     places,
     start,
     signal(place, signal) {
-      // By the handle of the child: a process id alone may be somebody else's by now.
+      // Through the child handle: the operating system may have reused the process id.
       children.get(place.slot)?.kill(signal)
     },
     async leave() {

@@ -5,7 +5,7 @@ import { audit, type Evidence } from './ledger.ts'
 import { verdict } from './report.ts'
 import type { Line } from './witness.ts'
 
-/** The ledger must see what goes wrong, or a clean one says nothing. */
+/** The ledger must detect violations, or a clean ledger would prove nothing. */
 
 const RECORD = {
   nonce: '',

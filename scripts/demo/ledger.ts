@@ -37,7 +37,7 @@ export interface Ledger {
   readonly early: readonly string[]
 }
 
-/** Both witnesses against what had to be. Whatever they do not agree on is a fault. */
+/** Compares both witnesses with what was due. Every difference is a fault. */
 export function audit(evidence: Evidence): Ledger {
   const fires = byFire(evidence.fires.flatMap(instantsOf(evidence.due)))
   const runs = byFire(evidence.runs)
@@ -116,7 +116,7 @@ function unseen({ name, fire, runs, lines }: About): string[] {
   if (fire.state !== 'succeeded') return []
   const succeeded = new Set(runs.filter(({ state }) => state === 'succeeded').map(({ token }) => token))
   const isSeen = lines.some(({ what, token }) => what === 'ended' && succeeded.has(token))
-  return isSeen ? [] : [`${name} is on record as run, and nobody saw it end`]
+  return isSeen ? [] : [`${name} is on record as run, and no witness saw it end`]
 }
 
 function paidTwice({ name }: About, payments: number): string[] {

@@ -8,7 +8,7 @@ export interface Order {
   readonly leaseMs: number
 }
 
-/** What it tells while it lives. Nothing is proven by that: the ledger is made from the witnesses and the store. */
+/** Events of a live process. They prove nothing: the ledger is made from the witnesses and the store. */
 export type Message = CronceEvent | Refused
 
 /** A handler that wanted to write was not let. */

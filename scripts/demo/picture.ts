@@ -80,7 +80,7 @@ function box(place: Place, style: Style, inner: number, shown: number): string[]
   ]
 }
 
-/** One row for a schedule, two characters for a second: who ran what. */
+/** One row per schedule, two characters per second: which process ran what. */
 function grid(scene: Scene, style: Style, width: number): string[] {
   const fires = new Map(scene.fires.map((fire) => [`${fire.schedule} ${fire.dueAt}`, fire]))
   const runs = Map.groupBy(scene.runs, ({ schedule, dueAt }) => `${schedule} ${dueAt}`)

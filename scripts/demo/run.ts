@@ -98,7 +98,7 @@ async function serveDashboard(): Promise<string> {
   return (await serve(handler, { port: 0 })).url
 }
 
-/** What an operator would type: a third judge, of the records alone. */
+/** The command that an operator would type: a third check, of the records alone. */
 function verify(demoFile: string): { readonly status: number; readonly said: string } {
   const program = fileURLToPath(new URL('../../packages/cli/bin/cronce.js', import.meta.url))
   const args = [program, 'fires', '--verify', '--store', `sqlite:${demoFile}`]
@@ -153,7 +153,7 @@ function show(found: readonly string[]): void {
   for (const problem of found) screen.print(screen.style('red', ` ✗ ${problem}`))
 }
 
-/** However it ends: the terminal as it was, no process left, no file left. */
+/** At every exit: restore the terminal, and leave no process and no file. */
 function clearWhenEnded(): void {
   process.on('exit', () => {
     screen.end()

@@ -10,7 +10,7 @@ export interface Screen {
   readonly show: (lines: readonly string[]) => void
   readonly event: (told: Told) => void
   readonly print: (text: string) => void
-  /** Give the terminal back as it was. Harmless if that is done already. */
+  /** Restores the terminal. Can be called twice. */
   readonly end: () => void
 }
 

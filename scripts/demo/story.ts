@@ -22,7 +22,7 @@ interface Plan {
   readonly leaseMs: number
 }
 
-/** The run has begun for so long: it is in the middle. */
+/** How long after its start a run counts as in progress. */
 const MIDDLE_MS = 300
 const LOOK_MS = 20
 
@@ -129,7 +129,7 @@ function pausable(fleet: Fleet, file: string) {
   return null
 }
 
-/** Longer than anybody writes who is not stopped. */
+/** Longer than any write of a process that is not stopped. */
 const WRITE_MS = 200
 
 function canWrite(file: string): boolean {

@@ -1,4 +1,4 @@
-/** Colours, where there is somebody to see them. */
+/** Colors, if the output is a terminal. */
 export type Style = (name: StyleName, text: string) => string
 
 export type StyleName = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta' | 'blue'

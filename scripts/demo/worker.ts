@@ -1,4 +1,4 @@
-/** One of the three processes: an application as anybody would write it, and a witness. */
+/** One of the three processes: an ordinary application, and a witness. */
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cronce, type Run } from 'cronce'
@@ -26,7 +26,7 @@ for (const schedule of SCHEDULES) {
 }
 
 async function work({ everyMs, workMs, fails, pays }: DemoSchedule, run: Run<unknown, DatabaseSync>): Promise<void> {
-  // The one that pays does not listen to its signal, on purpose: a handler that goes on regardless is the harder case.
+  // This job ignores its signal on purpose: a handler that continues regardless is the harder case.
   await sleep(workMs, undefined, pays === true ? {} : { signal: run.signal })
   if (fails === true && run.attempt === 1 && (run.fire.dueAt / everyMs) % 2 === 0) throw new Error('no mail server')
   if (pays === true) await pay(run)
@@ -51,7 +51,7 @@ function note(what: Line['what'], { fire, token }: Run<unknown, DatabaseSync>): 
 }
 
 function tell(message: Message): void {
-  // With a callback, or a parent that is gone would be an error here.
+  // With a callback: otherwise a closed channel to the parent would throw here.
   if (process.connected) process.send!(message, () => {})
 }
 

@@ -113,7 +113,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 const DURATIONS = /^(?:drain|every|grace|lease|timeout|tolerance)$/
 
-/** Without those that every command has. The help says the default in brackets: here it has a column. */
+/** Without the flags that every command has. The help shows the default in brackets; here it has a column. */
 function flagTable(flags: Flags): string[] {
   const own = Object.entries(flags).filter(([name]) => !Object.hasOwn(COMMON_FLAGS, name))
   if (own.length === 0) return []

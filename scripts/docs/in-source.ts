@@ -1,6 +1,6 @@
-/** What there is to be told, taken from the sources. */
+/** What the docs must cover, taken from the sources. */
 
-/** Of the cron engine: docs/cron.md tells about expressions, the types tell the codes. */
+/** Codes of the cron engine: docs/cron.md describes expressions, and the types list the codes. */
 const CRON = 'packages/cronce/src/trigger/'
 const SUITE = 'packages/cronce/src/testing/conformance/'
 

@@ -1,4 +1,4 @@
-/** What the docs say, taken from their text. */
+/** What the docs claim, taken from their text. */
 
 export interface Block {
   /** A name for the file that it is compiled as. */
@@ -6,7 +6,7 @@ export interface Block {
   /** Where it stands, for people. */
   readonly place: string
   readonly code: string
-  /** Marked `run`: to be run, and held against what it says. */
+  /** Marked `run`: executed, and its output compared with what the block shows. */
   readonly runs: boolean
 }
 
@@ -44,7 +44,7 @@ export interface Expected {
   readonly ends: 'by-itself' | 'by-sigterm' | 'when-told'
 }
 
-/** An example says at its end what it prints; a block in a comment at the line that prints it, behind an arrow. */
+/** An example lists its output at its end; a block has it in a comment behind an arrow, at the line that prints it. */
 export function expectedOf(code: string): Expected {
   const [, how = '', text = ''] = /\/\* prints(.*)\n([\s\S]*?)\*\//.exec(code) ?? []
   const arrows = [...code.matchAll(/\/\/ → (.+)$/gm)].map((match) => match[1]!)
@@ -55,7 +55,7 @@ export function expectedOf(code: string): Expected {
   }
 }
 
-/** `null`: it did as it said. */
+/** `null`: the output matches. */
 export function judge(
   { lines, inOrder, ends }: Expected,
   { output, code, signal }: { readonly output: string; readonly code: number | null; readonly signal: string | null },

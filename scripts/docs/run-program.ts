@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { type Expected, judge } from './read-docs.ts'
 
-/** Whatever takes longer does not end. */
+/** A program that takes longer counts as hanging. */
 const LONGEST_MS = 300_000
 
 export interface Ended {
@@ -16,7 +16,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A program that goes on for ever is stopped as a deploy would stop it, once it has said what it was to say. */
+/** A program that never ends is stopped as a deploy would stop it, once it has printed the expected output. */
 export function runProgram(
   command: string,
   args: readonly string[],
@@ -28,7 +28,7 @@ export function runProgram(
   let output = ''
   const hear = (chunk: string): void => {
     output += chunk
-    // It has said all that it was to say, and would go on for ever.
+    // The program has printed everything expected, and would never end.
     if (expected?.ends === 'when-told' && judge(expected, { output, code: null, signal: 'SIGTERM' }) === null) {
       child.kill('SIGTERM')
     }

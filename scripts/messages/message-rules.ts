@@ -1,6 +1,6 @@
 import type { Message } from './read-messages.ts'
 
-/** Words of an earlier voice: they leave open who acts, or are not how the field speaks. */
+/** Words that hide the actor, or that the field does not use. */
 const UNWANTED =
   /\b(?:whoever|somebody|nobody|anybody|one's own|what became of|is told|can not)\b|(?<!there )\bis no (?!longer\b|such\b|more\b)/i
 

@@ -27,7 +27,7 @@ test('few calls pass on a text that the source does not show', () => {
   assert.ok(unread.length < calls / 8, `${unread.length} of ${calls} calls:\n${unread.join('\n')}`)
 })
 
-test('every message begins with a capital, ends with a full stop, and says how to fix it', () => {
+test('every message begins with a capital, ends with a full stop, and has a hint where a fix exists', () => {
   assert.deepEqual(
     unique(messages.flatMap((message) => formProblems(message).map((problem) => about(message, problem)))),
     [],

@@ -28,7 +28,7 @@ export interface Message {
   /** The level of a line of the doctor. */
   readonly level: string | null
   readonly text: string
-  /** `null`: there is none, or not always one. */
+  /** `null`: no hint, or not always one. */
   readonly hints: readonly string[] | null
 }
 
@@ -64,7 +64,7 @@ interface Slots {
 const NOWHERE: Frame = { values: new Map() }
 const PLAIN_ERRORS = new Set(['Error', 'RangeError', 'TypeError'])
 const CODED_ERRORS = new Set(['CronceError', 'StoreError', 'CronError'])
-/** Say a value in a few words. Tests of their own check the article. */
+/** Describe a value in a few words. Separate tests check the article. */
 const VALUE_WORDS = new Set(['kindOf', 'withArticle', 'show', 'shellWord'])
 /** Their constructors pass on what `new` is given, which is read there. */
 const SEEN_BY_CALLERS = new Set([...CODED_ERRORS, 'UsageError'])
@@ -163,7 +163,7 @@ class Reader {
     return texts.length === 0 || texts.includes(NONE) ? null : texts
   }
 
-  /** The function around the call if its parameters are what is said: not only a value in it. */
+  /** The function around the call, if its parameters are the message and not only a value in it. */
   #ownerOfParameters({ code, text, hint, level }: Slots, frame: Frame): ts.SignatureDeclaration | null {
     for (const slot of [code, text, hint, level]) {
       if (slot === null) continue

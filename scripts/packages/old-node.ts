@@ -8,7 +8,7 @@ const EXPECTED = /cronce needs Node\.js 22\.18 or later, but this is (\d+\.\d+\.
 /** Need nothing that only a newer Node.js has. */
 const ANYWHERE = ['cronce/cron', '@cronce/audit', '@cronce/checker']
 
-/** `null`: there is none on this machine. */
+/** `null`: this machine has none. */
 export function findOldNode(): string | null {
   const { PATH = '' } = process.env
   const folders = [...PATH.split(delimiter), '/usr/local/bin', '/usr/bin']
@@ -16,7 +16,7 @@ export function findOldNode(): string | null {
   return found.find(isOld) ?? null
 }
 
-/** Below 22.18, and able to load ES modules by `require()`: others say themselves that they can't. */
+/** Below 22.18, and able to load ES modules by `require()`: other versions report by themselves that they cannot. */
 function isOld(node: string): boolean {
   const [major = 0, minor = 0] = execFileSync(node, ['--version'], { encoding: 'utf8' }).slice(1).split('.').map(Number)
   return (major === 22 && minor >= 12 && minor < 18) || (major === 20 && minor >= 19)

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** What a program printed. Throws, with all that it said, if it fails. */
+/** The output of a program. Throws, with all of the output, if the program fails. */
 export async function run(cwd: string, command: string, ...args: string[]): Promise<string> {
   const running = promisify(execFile)(command, args, { cwd, encoding: 'utf8', maxBuffer: 1e8 })
   running.child.stdin?.end()

@@ -83,7 +83,7 @@ async function evaluate(cwd: string, program: string): Promise<number> {
   return Number(stdout.trim())
 }
 
-/** As a table for people, who also find it in docs/architecture.md. */
+/** As a Markdown table, which is also in docs/architecture.md. */
 export function describeWeights(weights: readonly Weight[]): string {
   return weights
     .map(

@@ -20,7 +20,7 @@ export function temporaryFolder(account: Account | undefined): string {
   return account === undefined || isOpenToAll(folder) ? folder : '/tmp'
 }
 
-/** Whether everybody can walk into it. */
+/** Whether every user can enter the folder. */
 export function isOpenToAll(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false
   const parent = dirname(folder)

@@ -34,7 +34,7 @@ if [ -e "$policy" ]; then mv "$policy" "$saved"; fi
 printf '#!/bin/sh\n%s\nexit 101\n' "$mark" >"$policy"
 chmod 755 "$policy"
 if [ "$package" = postgresql ]; then
-  # Debian would make a data directory for a system-wide server nobody asked for.
+  # Debian would make a data directory for a system-wide server, which is not wanted.
   mkdir -p "${no_cluster%/*}"
   echo 'create_main_cluster = false' >"$no_cluster"
 fi

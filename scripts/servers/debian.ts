@@ -31,8 +31,8 @@ const LIMIT_MS = 5 * 60_000
 const run = promisify(execFile)
 
 /**
- * Fetch one from the mirror that apt is set up with, below this folder, which everybody must be able to enter. Nothing is installed.
- * Answers the folder of a `redis-server`, and what that says it is; or why it can't be had.
+ * Fetches one from the apt mirror into this folder, which every user must be able to enter, without installing it.
+ * Returns the folder of a `redis-server` and its version, or why it is not available.
  */
 export async function unpackOther(
   other: Other,

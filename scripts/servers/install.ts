@@ -36,7 +36,7 @@ export async function installFromApt(program: Program): Promise<boolean> {
   }
 }
 
-/** A file that is gone when its last holder is: nothing to clean up after a SIGKILL. */
+/** A file that disappears with its last holder, so a SIGKILL leaves nothing to clean up. */
 function openNamelessFile(): number {
   const directory = mkdtempSync(join(tmpdir(), 'cronce-install-'))
   try {

@@ -1,4 +1,4 @@
-/** What a test process and the supervisor of one server say to each other. */
+/** Messages between a test process and the supervisor of one server. */
 
 /** The user a server runs as. */
 export interface Account {
@@ -12,7 +12,7 @@ export interface Command {
 }
 
 export type Request =
-  /** Make the server's directory. `endSignal` ends the server once nobody needs its data any more. */
+  /** Make the server's directory. `endSignal` ends the server once its data is no longer needed. */
   | {
       readonly verb: 'open'
       readonly name: string
@@ -23,7 +23,7 @@ export type Request =
   | { readonly verb: 'run'; readonly command: Command }
   /** Start the server and answer with its process id. */
   | { readonly verb: 'launch'; readonly command: Command }
-  /** Signal the server and answer when it has gone. SIGKILL takes its whole process tree at once. */
+  /** Signal the server and answer when it has ended. SIGKILL ends its whole process tree at once. */
   | { readonly verb: 'halt'; readonly signal: NodeJS.Signals }
 
 export type Answer = string | number | null

@@ -5,7 +5,7 @@ import { findProgram, type Program, programs } from './programs.ts'
 /** How a server gets hold of the programs it runs. */
 export type Obtain = (program: Program) => Promise<string>
 
-/** The program's path: found, else installed, else an error that says what to install. */
+/** The program's path: found, else installed, else an error with what to install. */
 export async function obtain(
   program: Program,
   find: (program: Program) => Promise<string | undefined> = findProgram,

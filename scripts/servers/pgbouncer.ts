@@ -52,7 +52,7 @@ function pgbouncerPlan(options: PgbouncerOptions, file: string, psql: string): S
         `pool_mode = ${options.mode ?? 'transaction'}`,
         `default_pool_size = ${options.poolSize ?? 10}`,
         'max_client_conn = 1000',
-        // By default it turns clients away for 15 s after it has found its server gone.
+        // By default PgBouncer refuses clients for 15 s after it has lost its server.
         'server_login_retry = 1',
         // Drivers send this at login, and PgBouncer turns away what it cannot track.
         'ignore_startup_parameters = extra_float_digits',

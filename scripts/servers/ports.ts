@@ -12,7 +12,7 @@ export const LOWEST = 15_000
 const BEYOND = 32_000
 const TRIES = 100
 
-/** Distinct ports nobody listens on right now. Another process may still be quicker: the caller must retry. */
+/** Distinct free ports. Another process may still take one first: the caller must retry. */
 export async function pickFreePorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>()
   for (let tries = 0; tries < TRIES && ports.size < count; tries += 1) {

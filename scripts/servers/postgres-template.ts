@@ -9,8 +9,8 @@ import { POSTGRES_DATA } from './shared-memory.ts'
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/servers')
 
 /**
- * A data directory as initdb made it once, kept for later: to copy it takes a quarter of the work, and tests start dozens of
- * servers. Those that come of one template have the same password and the same system identifier.
+ * A data directory that initdb made once. Copying it takes a quarter of the work, and tests start dozens of servers.
+ * Copies share the password and the system identifier.
  */
 export interface Template {
   readonly password: string

@@ -53,12 +53,12 @@ export function postgresPlan(options: PostgresOptions, bin: string): Omit<Server
       const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       return { file: join(bin, 'postgres'), args: ['-D', join(directory, POSTGRES_DATA), ...args] }
     },
-    // Nobody else can be on this socket, and a server that did not get its TCP port does not open it.
+    // Only this server can be on this socket, and a server that did not get its TCP port does not open it.
     isReady: ([port], directory) => probe({ path: join(directory, `.s.PGSQL.${port}`) }, startup(), judgeStartup),
   }
 }
 
-/** The first message of PostgreSQL's protocol 3.0: who we are and which database we want. */
+/** The first message of PostgreSQL's protocol 3.0: user and database. */
 function startup(): Buffer {
   const body = Buffer.from('user\0postgres\0database\0postgres\0\0')
   const head = Buffer.alloc(8)

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** Every living process with its parent. A zombie counts as gone: it only waits for its parent to look. */
+/** Every living process with its parent. A zombie does not count: it only waits for its parent. */
 export function livingProcesses(): ReadonlyMap<number, number> {
   const rows = existsSync('/proc/self/stat') ? readProc() : readPs()
   return new Map(rows.filter((row) => !/^[ZX]/.test(row.state)).map((row) => [row.pid, row.parent]))
@@ -11,7 +11,7 @@ export function livingProcesses(): ReadonlyMap<number, number> {
 export function descendantsOf(ancestor: number): readonly number[] {
   const parents = livingProcesses()
   const family = [ancestor]
-  // Grows while it is walked. A process has one parent, so nobody enters twice and the walk ends.
+  // Grows during the walk. A process has one parent, so none is added twice and the walk ends.
   for (const member of family) {
     for (const [pid, parent] of parents) if (parent === member && pid !== member) family.push(pid)
   }

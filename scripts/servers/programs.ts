@@ -71,14 +71,14 @@ export function findExecutable(names: readonly string[], folders: readonly strin
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable)
 }
 
-/** PATH first, then where servers live although an ordinary user's PATH does not say so. */
+/** PATH first, then the folders of servers that an ordinary user's PATH does not include. */
 export function commandFolders(): readonly string[] {
   const { PATH = '' } = process.env
   const listed = PATH.split(delimiter).filter((folder) => folder !== '')
   return [...listed, '/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin']
 }
 
-/** Distributions keep each major version in a folder of its own, off the PATH. Newest first, after the one that somebody wants. */
+/** Distributions keep each major version in its own folder, off the PATH. Newest first, after the requested version. */
 function postgresFolders(): readonly string[] {
   const wanted = process.env[WANTED_POSTGRES]
   return wanted === undefined ? installedPostgres() : [wanted, ...installedPostgres()]

@@ -30,7 +30,7 @@ function prometheusPlan({ config }: PrometheusOptions, file: string): ServerPlan
       }
       return { file, args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`) }
     },
-    // It tells its flags, so another Prometheus on this port does not pass for ours.
+    // Prometheus reports its flags, so another one on this port is not mistaken for ours.
     isReady: async ([port], directory) => {
       const ready = await answerOf(`${url(port)}/-/ready`)
       return ready !== null && ((await answerOf(`${url(port)}/api/v1/status/flags`)) ?? '').includes(directory)
@@ -46,7 +46,7 @@ export async function startAlertmanager(webhook: string, locate: Obtain = obtain
 
 function alertmanagerPlan(webhook: string, file: string): ServerPlan {
   const url = (port: number | undefined) => `http://${LOOPBACK}:${port}`
-  // It tells its configuration: the folder in it says that it is ours.
+  // It reports its configuration, whose folder proves that it is ours.
   const config = (directory: string) => `
 templates: ['${directory}/*.none']
 route: { receiver: here, group_by: ['...'], group_wait: 100ms, group_interval: 1s, repeat_interval: 1h }

@@ -38,7 +38,7 @@ describe('a Redis Cluster', () => {
     await cluster.isWell()
   })
 
-  test('says ASK while a slot is on its way', async () => {
+  test('answers ASK while a slot is being moved', async () => {
     const from = await ownerOf('{asked}')
     const to = cluster.nodes.find((node) => node !== from)!
     await redisCommand(from, 'SET', '{asked}:there', '1')

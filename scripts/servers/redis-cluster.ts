@@ -12,12 +12,12 @@ export interface RedisClusterOptions extends RedisOptions {
 }
 
 export const SLOTS = 16_384
-/** Nodes talk to each other so far above the port for clients. Only since 7.0 may it be said otherwise. */
+/** Cluster nodes talk to each other on the client port plus this number. Only 7.0 and later can change it. */
 const BUS_DISTANCE = 10_000
 const TOGETHER_LIMIT_MS = 60_000
 const MIGRATE_LIMIT_MS = 10_000
 
-/** A Redis Cluster without replicas: whoever is down takes its slots along. */
+/** A Redis Cluster without replicas: the slots of a node that is down are unavailable. */
 export class RedisCluster {
   /** Each can be killed and restarted by itself. The first has the lowest slots. */
   readonly nodes: readonly Server[]
@@ -35,7 +35,7 @@ export class RedisCluster {
     return Number(await Promise.any(this.nodes.map((node) => redisCommand(node, 'CLUSTER', 'KEYSLOT', key))))
   }
 
-  /** The node that has this slot, by what it says itself. */
+  /** The node that reports this slot as its own. */
   async ownerOf(slot: number): Promise<Server> {
     for (const node of this.nodes) {
       const nodes = await redisText(node, 'CLUSTER', 'NODES').catch(() => '')
@@ -44,13 +44,16 @@ export class RedisCluster {
     throw new ServerError('COMMAND_FAILED', `No node has the slot ${slot}.`)
   }
 
-  /** Move a slot with its keys to another node. Whoever asks the old one afterwards is told MOVED. */
+  /** Moves a slot with its keys to another node. Clients that ask the old node afterwards get MOVED. */
   async moveSlot(slot: number, to: Server): Promise<void> {
     const { finish } = await this.beginMove(slot, to)
     await finish()
   }
 
-  /** The first half of it: the slot is open at both ends, so that ASK and TRYAGAIN are told, until `finish` has moved the keys. */
+  /**
+   * The first half of a move: the slot is open at both ends, and nodes answer ASK and TRYAGAIN, until `finish` has
+   * moved the keys.
+   */
   async beginMove(slot: number, to: Server): Promise<{ finish(): Promise<void> }> {
     const from = await this.ownerOf(slot)
     if (from === to) return { finish: async () => {} }
@@ -60,14 +63,14 @@ export class RedisCluster {
     return {
       finish: async () => {
         await moveKeys(slot, from, to)
-        // The new owner first: if it were last, there would be a moment in which nobody has the slot.
+        // The new owner first: otherwise the slot would have no owner for a moment.
         await redisCommand(to, 'CLUSTER', 'SETSLOT', `${slot}`, 'NODE', toId!)
         await redisCommand(from, 'CLUSTER', 'SETSLOT', `${slot}`, 'NODE', toId!)
       },
     }
   }
 
-  /** Until every node that is meant to be up says that all is well. */
+  /** Until every node that should be up reports a healthy cluster. */
   async isWell(nodes = this.nodes): Promise<void> {
     await areTogether(nodes, this.nodes.length)
   }
@@ -82,7 +85,7 @@ export class RedisCluster {
   }
 }
 
-/** Servers that share 16,384 slots, all on loopback. Ready when each of them says so. */
+/** Servers that share 16,384 slots, all on loopback. Ready when each of them reports it. */
 export async function startRedisCluster(
   options: RedisClusterOptions = {},
   locate: Obtain = obtain,
@@ -134,7 +137,7 @@ async function pickNodePorts(): Promise<readonly number[]> {
   }
 }
 
-/** Share out the slots, and make everybody known to everybody. */
+/** Distributes the slots, and introduces all nodes to each other. */
 async function join(nodes: readonly Server[]): Promise<void> {
   const edges = Array.from({ length: nodes.length + 1 }, (_, index) => Math.floor((index * SLOTS) / nodes.length))
   for (const [index, node] of nodes.entries()) {
@@ -158,7 +161,7 @@ async function areTogether(nodes: readonly Server[], known: number): Promise<voi
   throw new ServerError('SERVER_UNREADY', `The nodes of the cluster were not together in ${TOGETHER_LIMIT_MS} ms.`)
 }
 
-/** What the node says of its own ranges, in what it says of all nodes. Slots on their way are in brackets. */
+/** The node's own ranges in its list of all nodes. Slots that are being moved are in brackets. */
 function ownSlots(nodes: string): readonly (readonly [number, number])[] {
   const own = nodes.split('\n').find((line) => line.split(' ')[2]?.includes('myself'))
   const ranges = own?.split(' ').slice(8) ?? []

@@ -6,7 +6,7 @@ export type RedisReply = string | number | null | readonly RedisReply[]
 
 const COMMAND_LIMIT_MS = 60_000
 
-/** One command to one server, on a connection of its own, so that no client's idea of a cluster or of retries is in the way. */
+/** One command to one server, on its own connection, without a client's cluster logic or retries. */
 export function redisCommand(server: { readonly port: number }, ...words: readonly string[]): Promise<RedisReply> {
   return new Promise((resolve, reject) => {
     const socket = connect(server.port, LOOPBACK)

@@ -6,7 +6,7 @@ import { waitUntil } from './wait.ts'
 
 const PATIENCE_MS = 60_000
 
-test('a replica follows, refuses writes, and takes them once promoted, without what it never heard of', async (context) => {
+test('a replica follows, refuses writes, and accepts them once promoted, without what it never received', async (context) => {
   const primary = await startRedis()
   context.after(() => primary.stop())
   const between = await startProxy({ host: '127.0.0.1', port: primary.port })
@@ -34,7 +34,7 @@ test('a replica follows, refuses writes, and takes them once promoted, without w
   await promoteRedis(replica)
 
   assert.equal(await redisCommand(replica, 'GET', 'lost'), null, 'and lost')
-  assert.notEqual(await runIdOf(replica), runId, 'whoever looks can tell')
+  assert.notEqual(await runIdOf(replica), runId, 'the promotion is visible')
   assert.equal(await redisCommand(replica, 'SET', 'kept', '4'), 'OK')
   assert.equal(await redisCommand(primary, 'EXISTS', 'kept'), 0, 'the old one does not know')
 
@@ -42,7 +42,7 @@ test('a replica follows, refuses writes, and takes them once promoted, without w
   assert.equal(await redisCommand(replica, 'SET', 'kept', '5'), 'OK', 'it stays a primary')
 })
 
-test('a primary that is to wait for its replica can, as soon as that one is started', async (context) => {
+test('a primary that must wait for its replica can, as soon as the replica is started', async (context) => {
   const primary = await startRedis({ settings: { 'min-replicas-to-write': '1' } })
   context.after(() => primary.stop())
   await assert.rejects(redisCommand(primary, 'SET', 'key', '1'), /NOREPLICAS/)

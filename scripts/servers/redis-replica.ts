@@ -45,16 +45,15 @@ export async function startRedisReplica(
 }
 
 /**
- * Until the primary counts this replica. It does so after the first acknowledgement, up to a second after the replica itself says
- * that it is in line: before that, `WAIT` and `min-replicas-to-write` do not know of it. And until the replica has the copy in its
- * own log: before that, it refuses to end, and has nothing after a crash.
+ * Until the primary counts this replica, up to a second after the replica reports to be in sync: before that, `WAIT`
+ * ignores it. And until the replica has the copy in its own log: before that, it refuses to end.
  */
 export async function redisReplicaOnline(
   primary: { readonly port: number },
   replica: { readonly port: number },
 ): Promise<void> {
   const line = new RegExp(`^slave\\d+:.*\\bport=${replica.port},state=online`, 'm')
-  // Both ends, since the primary may not have noticed yet that the connection of before is gone.
+  // Both ends, since the primary may not have noticed that the earlier connection has ended.
   const isOnline = async () =>
     (await redisText(replica, 'INFO', 'replication')).includes('master_link_status:up') &&
     line.test(await redisText(primary, 'INFO', 'replication'))
@@ -67,7 +66,10 @@ export async function redisReplicaOnline(
   )
 }
 
-/** Make a replica a primary, whatever the old one does. It takes writes when this returns, and stays a primary over restarts. */
+/**
+ * Promotes a replica, regardless of the old primary. It accepts writes when this returns, and stays a primary over
+ * restarts.
+ */
 export async function promoteRedis(replica: { readonly port: number }): Promise<void> {
   await redisCommand(replica, 'REPLICAOF', 'NO', 'ONE')
   await redisCommand(replica, 'CONFIG', 'REWRITE')

@@ -5,7 +5,7 @@ import { waitUntil } from './wait.ts'
 
 const PATIENCE_MS = 60_000
 
-test('a sentinel replaces a primary that is gone by its replica', async (context) => {
+test('a sentinel promotes the replica of a dead primary', async (context) => {
   const primary = await startRedis()
   context.after(() => primary.stop())
   const replica = await startRedisReplica(primary)

@@ -38,7 +38,8 @@ export async function startRedisSentinel(
         `sentinel failover-timeout ${name} 10000`,
       ]
       writeFileSync(file, `${lines.join('\n')}\n`)
-      // It keeps what it knows in this file, and refuses one that it may not write. It may run as somebody else.
+      // The sentinel stores its state in this file, and refuses a file that it cannot write. It may run as another
+      // user.
       chmodSync(file, 0o666)
     },
     command: async ([port], directory) => {

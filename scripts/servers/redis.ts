@@ -42,7 +42,7 @@ export function redisPlan(options: RedisOptions, file: string): ServerPlan {
       }
       return { file, args: Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]) }
     },
-    // Nobody else can be on this socket, and a server that did not get its TCP port does not open it.
+    // Only this server can be on this socket, and a server that did not get its TCP port does not open it.
     isReady: (_ports, directory) => probe({ path: socket(directory) }, 'PING\r\n', judgePing),
     url: (port) => `redis://${LOOPBACK}:${port}`,
   }

@@ -9,7 +9,7 @@ import { waitUntil } from './wait.ts'
 const READY_LIMIT_MS = 60_000
 const PORT_TRIES = 5
 
-/** What one kind of server must say about itself. */
+/** What the definition of a server kind must provide. */
 export interface ServerPlan {
   readonly name: string
   /** The first port is the one clients use. */
@@ -31,7 +31,7 @@ export interface ServerPlan {
 export class Server {
   readonly url: string
   readonly port: number
-  /** Gone after `stop()`. Holds `server.log`. */
+  /** Deleted by `stop()`. Holds `server.log`. */
   readonly directory: string
   readonly #plan: ServerPlan
   readonly #home: Supervised
@@ -89,7 +89,7 @@ export class Server {
   }
 }
 
-/** Start a server where `pickPorts` says. A port lost to another process is replaced by the next pick. */
+/** Starts a server on the ports of `pickPorts`. A port lost to another process is replaced by the next pick. */
 export async function startServer(plan: ServerPlan, pickPorts = pickFreePorts): Promise<Server> {
   const home = await supervise(plan.name, plan.endSignal)
   try {

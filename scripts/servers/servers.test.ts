@@ -38,7 +38,7 @@ describe('a PostgreSQL server', () => {
     assert.equal(query(server, 'select kept from orderly'), '7')
   })
 
-  test('is gone with all its backends once killed, and comes back with what was committed', async (t) => {
+  test('ends with all its backends once killed, and restarts with what was committed', async (t) => {
     query(server, 'create table crashed as select 8 as kept')
     // A backend that never waits does not notice that its postmaster died: it has to be killed itself.
     const busy = spawn(psql, [server.url, '-Xqc', 'do $$ begin loop end loop; end $$'], { stdio: 'ignore' })
@@ -103,7 +103,7 @@ describe('a Redis server', () => {
     assert.equal(await says(late, 'PING', '+PONG'), true)
   })
 
-  test('says in the error what its log says when it does not come up', async () => {
+  test('includes its log in the error when it does not start', async () => {
     await assert.rejects(startRedis({ settings: { maxmemory: 'plenty' } }), (error) => {
       assert.ok(error instanceof ServerError)
       assert.equal(error.code, 'SERVER_UNREADY')
@@ -114,7 +114,7 @@ describe('a Redis server', () => {
 })
 
 describe('a missing program', () => {
-  test('that may not be installed is an error that says what to install', async () => {
+  test('that must not be installed throws an error with what to install', async () => {
     const locate = (program: Parameters<typeof obtain>[0]) =>
       obtain(
         program,

@@ -16,7 +16,7 @@ export function leftSharedMemory(directory: string): string | undefined {
   }
 }
 
-/** The kernel keeps this memory when its server is killed; with the directory gone nobody would know its id. */
+/** The kernel keeps this memory when its server is killed; without the directory its id would be lost. */
 export function releaseSharedMemory(directory: string): void {
   const id = leftSharedMemory(directory)
   if (id !== undefined) spawnSync('ipcrm', ['-m', id], { stdio: 'ignore', timeout: 60_000 })

@@ -14,7 +14,7 @@ before(async () => {
   psql = await obtain('psql')
 })
 
-test('a standby follows, refuses writes, and takes them once promoted, without what it never heard of', async (context) => {
+test('a standby follows, refuses writes, and accepts them once promoted, without what it never received', async (context) => {
   const primary = await startPostgres()
   context.after(() => primary.stop())
   const between = await startProxy({ host: '127.0.0.1', port: primary.port })
@@ -34,7 +34,7 @@ test('a standby follows, refuses writes, and takes them once promoted, without w
   query(primary, 'insert into kept values (3)')
   await promote(standby)
 
-  assert.equal(query(standby, TIMELINE), '2', 'whoever looks can tell')
+  assert.equal(query(standby, TIMELINE), '2', 'the promotion is visible')
   query(standby, 'insert into kept values (4)')
   assert.equal(query(standby, `select string_agg(number::text, ',' order by number) from kept`), '1,2,4')
   assert.equal(query(primary, 'select count(*) from kept'), '3', 'the old one does not know')

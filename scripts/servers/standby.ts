@@ -42,7 +42,7 @@ export async function startStandby(options: StandbyOptions, locate: Obtain = obt
 const run = promisify(execFile)
 const PROMOTE_LIMIT_MS = 60_000
 
-/** Make a standby a primary, whatever the old one does. It takes writes when this returns. */
+/** Promotes a standby, regardless of the old primary. It accepts writes when this returns. */
 export async function promote(standby: { readonly url: string }, locate: Obtain = obtain): Promise<void> {
   const psql = await locate('psql')
   await run(psql, [standby.url, '-XAtqc', 'select pg_promote()'], { timeout: PROMOTE_LIMIT_MS })

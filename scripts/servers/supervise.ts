@@ -4,7 +4,7 @@ import { ServerError } from './errors.ts'
 import type { Answer, Command, FromSupervisor, Request, ToSupervisor } from './messages.ts'
 import { settlesWithin } from './wait.ts'
 
-/** Every request is bounded in the supervisor; this bound is for a supervisor that is gone or frozen. */
+/** Every request is bounded in the supervisor; this bound is for a supervisor that has ended or is frozen. */
 const ANSWER_LIMIT_MS = 180_000
 
 /** The test process's end of a supervisor. */
@@ -48,7 +48,7 @@ interface Channel {
   readonly exited: Set<number>
   isOpen(): boolean
   ask(request: Request): Promise<Answer>
-  /** Let go of the lifeline. `false`: the supervisor could not clean up. */
+  /** Closes the lifeline. `false`: the supervisor could not clean up. */
   close(): Promise<boolean>
 }
 
@@ -77,7 +77,7 @@ function openChannel(): Channel {
     if (message.type === 'exit') exited.add(message.pid)
     else waiting.get(message.id)?.(message)
   })
-  // A test that forgets to stop its server still ends; only an open question keeps it waiting.
+  // A test that does not stop its server still ends; only an open request keeps it waiting.
   supervisor.unref()
   supervisor.channel?.unref()
 

@@ -64,7 +64,7 @@ function open(request: Request & { verb: 'open' }): string {
 }
 
 async function run(command: Command): Promise<number | null> {
-  // Half-made data is worth nothing, so there is nothing to be gentle with.
+  // Half-made data needs no graceful shutdown.
   const { exit } = start(command, 'SIGKILL')
   if (await settlesWithin(exit, RUN_LIMIT_MS)) return exit
   await halt('SIGKILL')

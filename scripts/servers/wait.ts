@@ -12,7 +12,7 @@ export async function waitUntil(check: () => boolean | Promise<boolean>, limitMs
   return false
 }
 
-/** Whether a promise settles within the limit. Its value and its error stay with whoever else awaits it. */
+/** Whether a promise settles within the limit. Its value and its error stay with its other awaiters. */
 export function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), limitMs)

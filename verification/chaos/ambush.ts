@@ -36,14 +36,14 @@ type Fate = Extract<Blow, 'request-lost' | 'answer-lost' | 'request-late'>
 /** What goes wrong inside a process, at places that can't be hit from outside. */
 export interface Ambusher {
   lie(ambush: Ambush | null): void
-  /** So many calls are lost from now on. */
+  /** The share of calls that are lost from now on. */
   rate: number
   readonly sync: (point: SyncPoint) => void
   surrounding<Tx>(source: StoreSource<Tx>): StoreSource<Tx>
 }
 
 export interface Blows {
-  /** Something is about to happen to this process; returns how to say that it is over. */
+  /** A fault is about to be injected into this process. Returns a function that marks it as over. */
   readonly note: (fault: string) => () => void
   readonly kill: () => void
   readonly stop: () => void

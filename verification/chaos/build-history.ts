@@ -36,7 +36,7 @@ export function buildHistory({ folder, epoch, bounds, entries, rows, steps, read
   return { format: 1, epoch, bounds, entries: all.sort((one, other) => one.at - other.at), reads }
 }
 
-/** What processes say was done to them from inside, so far. */
+/** Faults that processes have reported so far from inside. */
 export function struckIn(folder: string): string[] {
   return readWitnesses(folder).flatMap(([, lines]) =>
     lines.flatMap((line) => (line.kind === 'struck' ? [line.fault] : [])),
@@ -55,7 +55,7 @@ export function workersIn(folder: string): number {
   return readWitnesses(folder).filter(([, lines]) => lines.some(({ kind }) => kind === 'start')).length
 }
 
-/** Who wrote into the user's table last: it may do so again. */
+/** The process that wrote into the user's table last. It may write again. */
 export function lastWriter(folder: string): string | null {
   let last: { readonly node: string | null; readonly at: Time } = { node: null, at: -1 }
   for (const [node, lines] of readWitnesses(folder)) {
@@ -116,7 +116,7 @@ function translate(
         return [fault]
       }
       case 'writing': {
-        // What was written, the table says: only what was not is known from here.
+        // The table shows which effects were written; only effects that were certainly not written come from here.
         const { kind, at, ...run } = line
         return paid.has(runKey(run)) ? [] : [effect(node, at, run, 'transaction', '', false)]
       }

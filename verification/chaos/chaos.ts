@@ -17,17 +17,17 @@ import { startWorld, type WitnessedBounds, type World, type WorldOptions } from 
 /** What faults work with. */
 export interface Chaos extends World {
   readonly leaseMs: number
-  /** Of some faults there is one at a time: false while there is one. */
+  /** Some faults happen one at a time: false while one is active. */
   begin(what: string): boolean
   over(what: string): void
-  /** So long, or until calm is wanted. */
+  /** Waits this long, or until calm is requested. */
   wait(ms: number): Promise<void>
   isCalm(): boolean
 }
 
 export interface ChaosOptions extends Pick<WorldOptions, 'store' | 'seed'> {
   readonly workers: number
-  /** Of faults. It goes on for longer, within bounds, until everything that it is about has happened. */
+  /** The duration of the faults. Extended, within bounds, until everything demanded has happened. */
   readonly seconds: number
   /** Only what a verdict can't do without, for a run that has little time. */
   readonly isBrief: boolean
@@ -51,7 +51,7 @@ export interface ChaosResult {
 }
 
 const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 }
-/** Calm is judged, too: so long after everything must be right again. */
+/** The calm phase is judged too: this long after the last fault everything must be correct again. */
 const TAIL_MS = 4_000
 const BRIEF_TAIL_MS = 2_000
 /** A starved machine makes it last longer, until witnesses vouch for all of it; but not for ever. */
@@ -59,7 +59,10 @@ const LONGEST_MS = 120_000
 /** C6: lateness. C11: timeouts. C12: recovery. */
 const TIMED: readonly Property[] = ['C6', 'C11', 'C12']
 const READ_MS = 5_000
-/** Faults go on for so long at most when something is lacking, or for as long again: less than another run would take. */
+/**
+ * If coverage is missing, faults continue for at most this long, or for the original duration again: less than another
+ * run takes.
+ */
 const OVERTIME_MS = 30_000
 type Span = readonly [least: number, most: number]
 /** How long from one fault to the next. */
@@ -119,7 +122,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   }
 }
 
-/** Rules about elapsed time that a healthy run lets judge, and this one did not: too little of it was witnessed. */
+/**
+ * Rules about elapsed time that a healthy run can judge and this run could not, because witnesses covered too little of
+ * it.
+ */
 function unwitnessed({ counts }: Verdict): string[] {
   return TIMED.filter((property) => counts.timed[property] === undefined).map(
     (property) => `witnessed time for ${property}: none`,
@@ -175,7 +181,7 @@ async function makeChaos(
   const pace = isShort(seconds) ? SHORT_PACE_MS : PACE_MS
   let readAt = beganAt + READ_MS
   let reading: Promise<void> | undefined
-  // One after the other, beside the faults. The store may be full or locked just now; then there is nothing to read.
+  // Sequential reads while faults are active. If the store is full or locked, the read is skipped.
   const look = async (): Promise<void> => {
     const read = await chaos.read().catch((error: Error) => recorder.log(`no read: ${error.message}`))
     if (read !== undefined) reads.push(read)
@@ -221,7 +227,7 @@ async function stayCalm({ fleet, recorder, folder, heard }: Chaos, bounds: Bound
   const beganAt = recorder.now()
   const ms = bounds.recoveryMs + tailMs
   for (let calmSince = beganAt; recorder.now() < Math.min(calmSince + ms, beganAt + LONGEST_MS); ) {
-    // Whoever was busy may have heard too late that it need not stop itself any more.
+    // A busy process may have received the order not to stop itself too late.
     for (const slot of fleet.slots) if (slot.isStopped()) slot.signal('SIGCONT')
     await sleep(LOOK_MS * 25)
     await heard()

@@ -8,7 +8,7 @@ export interface Counters {
   readonly of: (what: string) => number
   /** With the faults that there were. */
   total(faults: readonly string[]): Record<string, number>
-  /** What was too rare for so many seconds. */
+  /** What was too rare for a run of this many seconds. */
   lacking(faults: readonly string[], seconds: number): Lack[]
 }
 
@@ -62,7 +62,7 @@ const LEAST_TRICKS = 1
 /** Where locks last as long as a process: sessions with a server come and go, and more so the more is done to it. */
 const LEAST_LOCKS: Demands = { 'found dead by its lock': [2, 'kill'] }
 
-/** And what came of them. */
+/** Outcomes of the calls. */
 const LEAST_CONSEQUENCES: Demands = {
   'deploys done': [1, 'deploy'],
   'found dead by its lease': [2, 'pause until overtaken'],

@@ -15,7 +15,7 @@ const { CRONCE_LONG } = process.env
 
 // Two at a time, since each mostly waits. `npm run chaos -- --store etcd` has more processes, more faults and all cells.
 describe('on etcd', { concurrency: 2 }, () => {
-  test('three processes keep every promise, whatever is done to them, the network and the server', async (context) => {
+  test('three processes keep every promise under faults of processes, the network and the server', async (context) => {
     const short = ['--brief', '--workers', '3', '--seconds', '4', '--recovery', '4']
     await keepsEveryPromise(context, ['--store', 'etcd', ...short])
   })

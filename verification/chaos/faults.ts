@@ -14,7 +14,7 @@ import type { Random } from './random.ts'
 /** Something that goes wrong. Resolves when it is right again; ends early when calm is wanted. */
 export type Fault = (chaos: Chaos, random: Random) => Promise<void>
 
-/** How often each is in the deck: every one comes once in so many faults, in an order that the seed says. */
+/** The number of cards of each fault in the deck. The seed decides the order. */
 export const FAULTS: readonly (readonly [name: string, cards: number, fault: Fault])[] = [
   ['kill', 2, kill],
   ['pause', 1, pauseBeyondLease],
@@ -43,7 +43,8 @@ async function kill(chaos: Chaos, random: Random): Promise<void> {
   const free = alive.filter(({ isTaken }) => !isTaken)
   if (alive.length === 0) return
   const isFound = ['found dead by its lock', 'found dead by its lease'].map((what) => grows(chaos, what))
-  // Otherwise what is being done to a process would often come to nothing. A restart of all spares nobody.
+  // Otherwise faults that are in progress on a process would often have no effect. A restart of the fleet hits every
+  // process.
   killSlot(chaos, random.pick(free.length > 0 ? free : alive))
   await comesTo(chaos, () => isFound.some((isSo) => isSo()), chaos.leaseMs)
 }
@@ -135,8 +136,8 @@ async function restartAll(chaos: Chaos, random: Random): Promise<void> {
 }
 
 /**
- * Of all processes together where the store's clock is the host's; else of one, or of all at the same moment. Up to several leases
- * forward: no run may be lost by it.
+ * Shifts all processes if the store's clock is the host's; otherwise one, or all at once. Up to several leases forward:
+ * no run may be lost.
  */
 async function stepClock({ clock, recorder, counters, store, fleet }: Chaos, random: Random): Promise<void> {
   const isForward = random.chance(0.5)
@@ -192,10 +193,10 @@ function openFiles(pid: number): number {
   }
 }
 
-/** Those that everybody comes by all the time. */
+/** Points that every process passes often. */
 const POINTS = SYNC_POINTS.filter((point) => point !== 'recover:sent' && point !== 'declare:sent')
 const BLOWS: readonly Blow[] = ['kill', 'stop', 'block', 'answer-lost', 'request-lost']
-/** Whoever does not come by in this time will not. */
+/** A process that has not reached the point within this time will not reach it. */
 const AMBUSH_MS = 3_000
 
 async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void> {
@@ -215,11 +216,12 @@ async function ambush(chaos: Chaos, random: Random, wanted?: Blow): Promise<void
       chaos.recorder.log(`ambush for ${slot.node}: ${order.blow} at ${order.point}`)
       isStruck = await strike(chaos, slot, order, stopMs)
     })
-    // What is wanted by name has to happen: at another place, to another one, if this one never came by.
+    // A fault that is requested by name must happen: at another point, in another process, if this one never reached
+    // it.
   } while (!isStruck && wanted !== undefined && !chaos.isCalm())
 }
 
-/** Whether it came by. */
+/** Whether it reached the point. */
 async function strike(chaos: Chaos, slot: Slot, order: Ambush, stopMs: number): Promise<boolean> {
   const { strikes } = slot
   const isStruck = (): boolean => slot.strikes > strikes || slot.isStopped()
@@ -229,7 +231,7 @@ async function strike(chaos: Chaos, slot: Slot, order: Ambush, stopMs: number): 
   if (cameBy && order.blow === 'block') await chaos.wait(order.ms)
   slot.send({ type: 'ambush', ambush: null })
   slot.signal('SIGCONT')
-  // Somebody else may have ended it. Who is killed says nothing.
+  // Another fault may have ended it. A killed process reports nothing.
   return slot.strikes > strikes || (cameBy && order.blow === 'kill')
 }
 
@@ -255,7 +257,7 @@ export async function stopWhileWriting(chaos: Chaos, random: Random): Promise<vo
     slot.send({ type: 'stop-writing', wanted: false })
     slot.signal('SIGCONT')
   }
-  // Who wrote last may be killed before it writes again, or leave it to others.
+  // The last writer may be killed before it writes again, or leave the writing to its peers.
   while (!isDone && !chaos.isCalm()) {
     const writer = lastWriter(chaos.folder)
     await onSlot(chaos, random, stop, ({ node }) => node === writer)

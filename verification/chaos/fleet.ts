@@ -17,20 +17,20 @@ export interface Slot {
   readonly name: string
   readonly node: string
   readonly pid: number
-  /** Between it and the store; `null`: there is no network. */
+  /** The proxy between this process and the store; `null`: the store has no network. */
   readonly proxy: TcpProxy | null
   /** Of its processes; `null`: the host's. */
   readonly clock: FakeClock | null
-  /** It has started and not been told to end. */
+  /** The process has started and has not been asked to end. */
   readonly isReady: boolean
   readonly isOver: boolean
-  /** How often its processes said that something was done to them from inside. */
+  /** How often its processes reported a fault from inside. */
   readonly strikes: number
   /** A fault has hold of it: others leave it alone. */
   isTaken: boolean
   send(command: Command): void
   signal(signal: NodeJS.Signals): void
-  /** It is stopped by a signal, or gone. */
+  /** The process is stopped by a signal, or has ended. */
   isStopped(): boolean
   ended(): Promise<void>
 }
@@ -43,13 +43,13 @@ export interface Fleet {
   restartMs: () => number
   /** A process that was started in this place then may fail to start now, through no fault of its own. */
   mayFail: (place: string, startedAt: number) => boolean
-  /** A process ended and nobody had asked it to. */
+  /** Processes that ended without being asked to. */
   readonly surprises: readonly Surprise[]
   /** Ready, all of them. */
   ready(): Promise<void>
-  /** All have written down what they have to say of what came before. */
+  /** All processes have flushed their notes about earlier events. */
   heard(): Promise<void>
-  /** Let nobody do anything any more. */
+  /** Stops all processes. */
   freeze(): Promise<void>
   /** With `kill -9`. */
   end(): Promise<void>
@@ -173,7 +173,8 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
       for (;;) {
         const silent = places.filter(({ hasLooked, isReady }) => isReady && !hasLooked)
         if (silent.length === 0) return
-        // Another process may be in that place by now, and one that was told too late not to stop itself waits for a signal.
+        // Another process may run in this slot now, and a process that was told too late not to stop itself waits for a
+        // signal.
         for (const place of silent) {
           if (place.isStopped()) place.signal('SIGCONT')
           place.send({ type: 'look' })
@@ -224,7 +225,7 @@ function createPlace(slot: FleetOptions['slots'][number], recorder: Recorder): P
         place.isReady = false
         recorder.add({ kind: 'node', at: recorder.now(), node: place.node, what: 'stopping', jobs: [] })
       }
-      // By the handle of the child: a process id alone may be somebody else's by now.
+      // Through the child handle: the operating system may have reused the process id.
       place.child.kill(signal)
     },
     isStopped: () => place.isOver || stateOf(place.pid) === 'T',

@@ -2,7 +2,7 @@ import type { CronSpec, EverySpec, Spec } from '../../packages/checker/src/histo
 import type { ScheduleOptions } from '../../packages/cronce/src/client/schedule-options.ts'
 import { triggerOf } from '../trigger-options.ts'
 
-/** A schedule of the load: what the judge holds it to, and what its handler does. */
+/** A schedule of the load: the rules that it is judged by, and what its handler does. */
 export interface ChaosJob {
   readonly name: string
   readonly spec: Spec
@@ -19,7 +19,7 @@ export interface Work {
   readonly toMs: number
   /** How long later attempts take; `null`: as long as the first. */
   readonly againMs: number | null
-  /** It goes on when its signal says stop: harder for everybody. */
+  /** The handler ignores its abort signal, which makes recovery harder for the fleet. */
   readonly isDeaf: boolean
   /** Whether a step of unknown end is done again. */
   readonly rerun: boolean
@@ -27,7 +27,7 @@ export interface Work {
 
 export const DAY_MS = 86_400_000
 
-/** What nothing else is said about. Spelled out here, since the judge shares no default with the product. */
+/** Defaults of a schedule, spelled out because the judge shares no default with the product. */
 const PLAIN: Omit<Spec, 'job'> = {
   trigger: null,
   start: null,
@@ -126,7 +126,7 @@ const LASTING: readonly ChaosJob[] = [
     { fromMs: 50, toMs: 400 },
   ),
   job('spread', { trigger: every(800), jitterMs: 300, jobLimit: 1, overlap: queueAll }, { toMs: 200 }),
-  // Rare enough that nothing of their own is in their way: how late they are says something.
+  // Rare enough not to delay each other, so their lateness is meaningful.
   job('seldom', { trigger: every(2_500) }, { toMs: 0 }),
   job('seldom-too', { trigger: { ...every(2_500), anchor: 1_200 } }, { toMs: 0 }),
   job('by-hand', {}, { toMs: 300 }),
@@ -150,7 +150,7 @@ export const CELL_JOBS: readonly ChaosJob[] = [
   job('hold-3', { trigger: every(500), overlap: allow(5) }, { fromMs: 300, toMs: 600 }),
 ]
 
-/** Whoever runs these again is still at it when the one that it took them from comes back. */
+/** The instance that recovers these runs is still executing them when the paused instance resumes. */
 export const LINGERING_JOBS: readonly ChaosJob[] = ['linger-1', 'linger-2', 'linger-3'].map((name) =>
   job(name, { trigger: every(400), overlap: queueAll }, { fromMs: 10, toMs: 30, againMs: 10_000 }),
 )
@@ -167,8 +167,8 @@ export function releaseJobs(release: number): readonly ChaosJob[] {
 }
 
 /**
- * The same load for a store that has no transactions: who would write into the user's table presents its token to a resource
- * that compares them, if its fires come one at a time, and else takes durable steps.
+ * The same load for a store without transactions. Instead of writing into the user's table, jobs whose fires do not
+ * overlap present their fencing token to a resource; the others take durable steps.
  */
 export function withoutTransactions(jobs: readonly ChaosJob[]): readonly ChaosJob[] {
   return jobs.map((job): ChaosJob => {

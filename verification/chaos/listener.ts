@@ -12,7 +12,7 @@ export interface Listener {
   readonly gaps: () => number
   /** From now on its connection is left alone. */
   calm(): void
-  /** Ends on this ledger that it has not heard of, once it had time to. */
+  /** Ends on this ledger that the listener has not received, once it had time to. */
   missing(ledger: Ledger): Promise<string[]>
   stop(): Promise<void>
 }

@@ -9,7 +9,7 @@ import { sqliteChaos } from './stores/sqlite.ts'
 
 const { CRONCE_LONG } = process.env
 
-/** Those that have broken schedulers most; `npm run chaos -- --matrix` has all of them. Those that take longest come first. */
+/** The cells that have broken schedulers most, slowest first; `npm run chaos -- --matrix` has all of them. */
 const CELLS: readonly Cell[] = [
   { point: 'transaction:sent', blow: 'stop' },
   { point: 'step:sent', blow: 'answer-lost' },
@@ -35,7 +35,7 @@ interface Control {
   readonly property: Property
 }
 
-/** Without these, the silence of the others would say nothing. */
+/** Without these mutants, a clean result of the other cells would prove nothing. */
 const CONTROLS: readonly Control[] = [
   {
     mutant: 'no-token-check',

@@ -12,7 +12,7 @@ import type { Blow } from './order.ts'
 import type { ChaosStore } from './stores/store.ts'
 import { type Judgement, startWorld, type WitnessedBounds, type World } from './world.ts'
 
-/** One thing that goes wrong at one place: two processes, of which the first is struck there, and the other one is well. */
+/** One fault at one point: two processes, of which the first is struck and the other is healthy. */
 export interface Cell {
   readonly point: SyncPoint
   readonly blow: Exclude<Blow, 'block'>
@@ -23,7 +23,7 @@ export interface CellResult {
   /** Everything that was wrong, in words. */
   readonly problems: readonly string[]
   readonly properties: readonly Property[]
-  /** Everything that was wrong rests on elapsed time. Worth a second run before anybody is blamed. */
+  /** All violations concern elapsed time. Repeat the run before reporting a failure. */
   readonly isSlow: boolean
 }
 
@@ -37,7 +37,7 @@ const CELLS: readonly Cell[] = SYNC_POINTS.flatMap((point) =>
   })),
 )
 
-/** Those that there are on such a store. */
+/** The cells that apply to such a store. */
 function cellsOf({ transacts }: ChaosStore): readonly Cell[] {
   return CELLS.filter(({ point }) => transacts || point !== 'transaction:sent')
 }
@@ -47,23 +47,23 @@ export const BOUNDS: WitnessedBounds = {
   ...{ claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 },
 }
 const LOOK_MS = 20
-/** The first process in the place of the one that is struck. */
+/** The first process in the slot of the struck one. */
 const STRUCK = 'struck.1'
 const LOAD_MUTANT = join(import.meta.dirname, '../mutants/load-mutant.ts')
-/** Who is well leaves the other one alone for so long, when that has to be the one that acts. */
+/** How long the healthy process stays idle in cells where the struck process has to act. */
 const AWAY_MS = 2_000
 const PATIENCE_MS = 3_000
-/** Far beyond anything that a busy machine explains: whoever waits so long waits in vain, and the cell has failed. */
+/** Far beyond any delay of a busy machine: if a wait takes this long, the cell has failed. */
 const DEADLINE_MS = 180_000
 /** For what a mistake may keep from ever happening. */
 const ENOUGH_MS = 60_000
 
 export interface CellOptions {
-  /** The product with this mistake in it, and who makes it. */
+  /** The mutant that is loaded, and the process that loads it. */
   readonly mutant?: string
   readonly mutator?: string
   readonly jobs?: readonly ChaosJob[]
-  /** Who was stopped comes back only when somebody runs again what it ran. */
+  /** The stopped process resumes only after a peer has started its run again. */
   readonly isOvertaken?: boolean
   /** Where what went wrong is kept. */
   readonly keep?: string | undefined
@@ -74,7 +74,7 @@ export async function runCell(
   cell: Cell,
   { mutant, mutator = LOAD_MUTANT, keep, jobs = CELL_JOBS, isOvertaken = false }: CellOptions = {},
 ): Promise<CellResult> {
-  /** What the one that is struck says has ended, or was refused it. */
+  /** Runs that the struck process reports as ended or refused. */
   const concluded = new Set<string>()
   const isLate = cell.point !== 'declare:sent' && cell.point !== 'recover:sent'
   const world = await startWorld({
@@ -89,17 +89,18 @@ export async function runCell(
       const isEnd = event.type === 'run.ended' || event.type === 'run.fenced'
       if (isEnd && node === STRUCK) concluded.add(fireKey(event))
     },
-    // Not the first time: then the process knows nobody yet, and runs nothing.
+    // Not at the first occurrence: at that time the process knows no peers and runs nothing.
     ambush: (node) => (node === STRUCK ? { ...cell, nth: isLate ? 3 : 1, ms: 0 } : null),
     ...(mutant === undefined ? {} : { nodeOptions: ['--import', mutator], environment: { MUTANT: mutant } }),
   })
   try {
     await play(world, cell, isOvertaken)
-    // A mistake may keep the rest from ever being over. Where both have run it, it is enough that both have had their say.
+    // A mutant may keep the other conditions from ever holding. If both processes have run the fire, both having
+    // reported is enough.
     const isEnough = (): boolean => restartedIn(world.folder).some((fire) => concluded.has(fire))
     const over =
       mutant !== undefined && isOvertaken
-        ? until('whoever was overtaken has found out', isEnough, ENOUGH_MS)
+        ? until('the overtaken process has noticed', isEnough, ENOUGH_MS)
         : settled(world)
     const waited = await over.catch(vainly)
     const judged = await world.judge([])
@@ -142,7 +143,7 @@ async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): 
   let nudgedAt = world.recorder.now()
   await until(`${blow} at ${point}`, () => {
     const isPatient = world.recorder.now() - nudgedAt < PATIENCE_MS
-    // Somebody has to die for others to look after what it ran; else, all that runs may run on the one that is well.
+    // Peers recover runs only after a death; otherwise all runs may be on the healthy process.
     const isWanted = point === 'recover:sent' ? isRunning(folder, well!.node) || !isPatient : !isPatient
     if (isWanted && well!.isReady) {
       nudgedAt = world.recorder.now()
@@ -155,7 +156,7 @@ async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): 
   if (blow === 'stop' || blow === 'request-late') {
     await until('it is stopped', () => struck!.isStopped())
     await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
-    if (isOvertaken) await until('somebody runs it again', () => restartedIn(folder).length > 0)
+    if (isOvertaken) await until('a peer runs it again', () => restartedIn(folder).length > 0)
     struck!.signal('SIGCONT')
   }
   await fleet.ready()

@@ -10,13 +10,12 @@ const UNSHARE = ['--pid', '--fork', '--kill-child', '--mount-proc', '--mount', '
 const LIFELINE = 3
 
 /**
- * Run this program again where nothing that it starts can outlive it, and where what it mounts is seen by nobody else. Returns how
- * that ended, or why it could not be done; `null`: it is there already. `mounts`: it wants to be root there, to mount something; servers
- * refuse to run as root, even as one who is nobody outside.
+ * Runs this program again in a namespace that ends its children with it and hides its mounts. Returns the exit code, or why it
+ * failed; `null`: already inside. `mounts`: become root inside, to mount; servers refuse to run as root, even as a mapped one.
  */
 export async function enterNamespace(mounts: boolean): Promise<number | { readonly reason: string } | null> {
   if (isOwnNamespace()) {
-    // When whoever started this is gone, however that happened, this must be, too: and all processes in here with it.
+    // When the parent process has ended, for any reason, this process and all its children must end too.
     new Socket({ fd: LIFELINE })
       .on('close', () => process.exit(1))
       .on('error', () => {})

@@ -14,7 +14,7 @@ export const NETWORK_FAULTS: readonly (readonly [name: string, cards: number, fa
   ['slow network', 1, slow],
 ]
 
-/** Whoever starts in this place meanwhile may not find the store. */
+/** Processes that start in this slot meanwhile may not reach the store. */
 export function troubleOf(place: string): string {
   return `network of ${place}`
 }
@@ -34,7 +34,7 @@ function inMode(mode: ProxyMode): Fault {
       const over = chaos.recorder.fault(mode, node)
       chaos.begin(troubleOf(name))
       proxy?.mode(mode)
-      // Who is connected already is refused nothing.
+      // Existing connections are not refused.
       if (mode === 'refuse') proxy?.cut()
       await chaos.wait(ms)
       proxy?.mode('pass')

@@ -24,7 +24,7 @@ export async function operate(chaos: Chaos, random: Random): Promise<void> {
   }
 }
 
-/** Everything goes on again. Returns whether the store says so. */
+/** Resumes everything. Returns whether the store confirms it. */
 export async function resumeAll({ client, recorder }: Chaos): Promise<boolean> {
   let isDone = true
   for (const schedule of PAUSABLE) {

@@ -14,7 +14,7 @@ export interface Order {
   readonly seed: number
   readonly store: { readonly module: string; readonly url: string }
   readonly leaseMs: number
-  /** Whoever has no turn for longer than this is starved. */
+  /** A process that is not scheduled for longer than this counts as starved. */
   readonly starvedMs: number
   readonly deployment: string
   readonly jobs: readonly ChaosJob[]
@@ -32,24 +32,27 @@ export interface Ambush {
 }
 
 /**
- * `stop`: until somebody else lets it go on. The last three: the call of the store that comes after that point; `request-late` is
- * stopped right before it is sent, with everything decided.
+ * `stop`: until the controller resumes it. The last three name the store call after that point; `request-late` stops
+ * right before the request is sent, when everything is decided.
  */
 export type Blow = 'kill' | 'stop' | 'block' | 'request-lost' | 'answer-lost' | 'request-late'
 
-/** What the controller tells a process. */
+/** Messages from the controller to a process. */
 export type Command =
   | { readonly type: 'ambush'; readonly ambush: Ambush | null }
   | { readonly type: 'block'; readonly ms: number }
-  /** So many of its calls to the store are lost, half of them before and half of them after they were applied. */
+  /** This share of its store calls is lost, half of them before and half after they were applied. */
   | { readonly type: 'lossy'; readonly rate: number }
   /** The next one of its transactions is stopped in the middle, or is not. */
   | { readonly type: 'stop-writing'; readonly wanted: boolean }
-  /** Write down what the process can vouch for up to now, and say so. */
+  /** Write down what the process has witnessed up to now, and confirm. */
   | { readonly type: 'look' }
   | { readonly type: 'answered'; readonly question: number; readonly accepted: boolean }
 
-/** What a process tells the controller. Nothing is proven by it, but for what it presents to the resource outside. */
+/**
+ * Messages from a process to the controller. They prove nothing, except what the process presents to the fenced
+ * resource.
+ */
 export type Report =
   | { readonly type: 'ready' }
   | { readonly type: 'looked' }
@@ -73,12 +76,12 @@ export type Line =
       readonly id: number
     }
   | { readonly kind: 'over'; readonly at: Time; readonly id: number }
-  /** It is about to write into the user's table: what came of it, the table says. */
+  /** The process is about to write into the user's table. The table shows the result. */
   | ({ readonly kind: 'writing'; readonly at: Time } & RunOfFire)
-  /** It did the work of a step itself, and (`kept`) heard that this is on record. */
+  /** It did the work of a step itself, and (`kept`) got the answer that this is on record. */
   | ({ readonly kind: 'worked' | 'kept'; readonly at: Time; readonly step: string } & RunOfFire)
 
-/** A row of the user's table, which has no key: whoever writes twice is seen. */
+/** A row of the user's table. It has no key, so a duplicate write is visible. */
 export interface EffectRow extends RunOfFire {
   readonly node: string
   readonly at: Time

@@ -12,7 +12,7 @@ const first = createCounters({ network: false, server: null }).lacking([], SECON
 const needed = new Set(first.flatMap(({ cards }) => cards))
 const SEEDS = Array.from({ length: 50 }, (_, index) => index + 1)
 
-test('a short run does early what its verdict needs, whatever its seed', () => {
+test('a short run injects early the faults that its verdict needs, for every seed', () => {
   for (const seed of SEEDS) {
     const plan = createPlan(CHAOS, randomFrom(seed), { isBrief: false, first })
     // One of the rest comes after every two of them.

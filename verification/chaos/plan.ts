@@ -10,9 +10,9 @@ export interface Card {
   readonly fault: Fault
 }
 
-/** What is done next, in an order that the seed says. */
+/** The next faults, in an order that the seed decides. */
 export interface Plan {
-  /** From the deck, which is dealt again when it is used up. */
+  /** From the deck, which is shuffled again when it is used up. */
   next(): Card
   /** Something that may bring about what is lacking. `undefined`: all of that is under way. */
   toward(lacking: readonly Lack[], underWay: ReadonlySet<string>): Card | undefined
@@ -21,7 +21,7 @@ export interface Plan {
 export interface PlanOptions {
   /** Only what a verdict can't do without, for a run that has little time. */
   readonly isBrief: boolean
-  /** What has to happen soon, since there is no time for everything; none of it: whatever the seed says. */
+  /** Faults that must happen soon because the run is short. Empty: the seed alone decides. */
   readonly first: readonly Lack[]
 }
 
@@ -46,7 +46,7 @@ const BRIEF: ReadonlySet<string> = new Set([
 /** What is not asked for then. A cell of the matrix that every test of a store has beside it is overtaken each time. */
 export const NOT_BRIEF: readonly string[] = ['block', 'too many files', 'lose-answers', 'refused as overtaken']
 
-/** They last, or wait for their moment: whatever comes last keeps everybody waiting. */
+/** These faults last, or wait for their moment. At the end of the run they would delay it. */
 const LASTING: ReadonlySet<string> = new Set([
   'deploy',
   'pause until overtaken',

@@ -24,7 +24,7 @@ const LOSSY = { synchronous_commit: 'off', wal_writer_delay: '10s', wal_writer_f
 const KEPT = join(tmpdir(), 'cronce-chaos-kept')
 const store = postgresChaos({ name: 'postgres' })
 
-test('four processes keep every promise on PostgreSQL, whatever is done to them, the network and the server', async (context) => {
+test('four processes keep every promise on PostgreSQL under faults of processes, the network and the server', async (context) => {
   await keepsEveryPromise(context, ['--store', 'postgres', '--seconds', '10', '--recovery', '6'])
 })
 

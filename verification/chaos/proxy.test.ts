@@ -6,7 +6,7 @@ import { type Server, startRedis } from '../../scripts/servers/index.ts'
 import { waitUntil } from '../../scripts/servers/wait.ts'
 import { startProxy, type TcpProxy } from './proxy.ts'
 
-/** No answer is shown by an answer to somebody else that was asked for later. */
+/** Tests prove the absence of an answer by an answer to another client that asked later. */
 describe('a proxy before a Redis server', { timeout: 600_000 }, () => {
   let server: Server
   let proxy: TcpProxy
@@ -25,7 +25,7 @@ describe('a proxy before a Redis server', { timeout: 600_000 }, () => {
     await proxy.close()
   })
 
-  test('passes what both sides say', async () => {
+  test('passes the bytes of both sides', async () => {
     const client = await open(proxy.port)
     assert.equal(await client.ask('INCR n'), ':1')
     assert.equal(await client.ask('INCR n'), ':2')
@@ -138,7 +138,7 @@ describe('a proxy before a Redis server', { timeout: 600_000 }, () => {
     assert.equal(await (await open(proxy.port)).ask('PING'), '+PONG')
   })
 
-  test('a half-open connection is gone at the server only', async () => {
+  test('a half-open connection is closed at the server only', async () => {
     const client = await open(proxy.port)
     await client.ask('PING')
     proxy.halfOpen()

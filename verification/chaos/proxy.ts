@@ -9,9 +9,9 @@ export type ProxyMode =
   /** Both ways swallow everything, and connections stay open. */
   | 'black-hole'
   | 'lose-requests'
-  /** The server does as it is asked, and nobody hears of it. */
+  /** The server executes requests, and the answers are lost. */
   | 'lose-answers'
-  /** What is connected stays so. Whoever connects now is reset, which is as close to refused as a held port gets. */
+  /** Existing connections stay open. New ones are reset, which is as close to refused as a held port gets. */
   | 'refuse'
 
 /**
@@ -32,7 +32,7 @@ export interface TcpProxy {
   delay(ms: number): void
   /** Resets all connections, at both ends. */
   cut(): void
-  /** The server's ends are closed, and the clients are not told: what a host leaves behind that lost its power. */
+  /** Closes the server's ends without notice to the clients: what a host that loses power leaves behind. */
   halfOpen(): void
   close(): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface TcpProxy {
 export async function startProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const line = createLine()
   const links = new Set<Link>()
-  /** Their clients are gone, and the server may not have heard of it. */
+  /** Their clients have disconnected, and the server may not have noticed. */
   const orphans = new Set<Link>()
   const reset = (link: Link): void => {
     links.delete(link)

@@ -11,7 +11,7 @@ interface Read {
   readonly runs: readonly RunView[]
 }
 
-/** All that the scheduler says about itself, through the client that anybody has. */
+/** Everything that the scheduler reports about itself, read through the public client. */
 export async function readLedger(
   client: Client,
   names: readonly string[],
@@ -106,6 +106,6 @@ function scheduleOf({
 }
 
 function instanceOf({ id, state }: InstanceView): LedgerInstance {
-  // Nobody has declared it dead: it may renew its lease yet.
+  // No peer has declared it dead, so it may still renew its lease.
   return { id, state: state === 'silent' ? 'live' : state }
 }

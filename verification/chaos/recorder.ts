@@ -11,7 +11,7 @@ export interface Recorder {
   add(entry: Entry): void
   /** Something lasts from now on until the function is called that this returns. */
   fault(fault: string, node: string | null, options?: Pick<Fault, 'sparesRuns'>): () => void
-  /** Ask for something, and write down what came of it. Never rejects. */
+  /** Sends a request and records its result. Never rejects. */
   operate(schedule: string, request: Request, ask: () => Promise<unknown>): Promise<Operation['result']>
   /** A resource outside that compares tokens: false for one that is lower than one it has seen. */
   present(run: RunOfFire, node: string): boolean
@@ -66,7 +66,7 @@ export function createRecorder(logFile: string): Recorder {
   }
 }
 
-/** Nothing was done, for certain: the store says so, or it was not asked at all. */
+/** Certainly nothing was changed: the store reported it, or was not asked at all. */
 function isRefused(error: unknown): boolean {
   const { code, notApplied } = error as { code?: unknown; notApplied?: unknown }
   return notApplied === true || (typeof code === 'string' && !code.startsWith('STORE_'))

@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   return results.every(isAsPromised) ? 0 : 1
 }
 
-/** What living processes know runs once, or is named; that something was lost is always said. */
+/** Runs known to living processes run once or are reported, and data loss is always reported. */
 function isAsPromised({ fate, ranTwice, unnamed, rollbacks, surprises }: FailoverResult): boolean {
   if (surprises.length > 0 || !rollbacks.some(({ lost }) => lost)) return false
   if (fate === 'all-move') return ranTwice.length === 0

@@ -16,16 +16,15 @@ import type { ChaosStore, PreparedStore } from './stores/store.ts'
 import { startWorld } from './world.ts'
 
 /**
- * What becomes of the processes when the primary is replaced by a replica that is behind. `all-move`: they live, and find the new
- * one at once. `one-dies`: with the old primary, and what it knew with it. `one-stays`: it goes on with the old primary
- * beyond its lease, as if on the wrong side of a partition.
+ * What happens to the processes when a lagging replica is promoted. `all-move`: all find the new primary at once.
+ * `one-dies`: one dies with the old primary. `one-stays`: one stays with the old primary beyond its lease.
  */
 export const FATES = ['all-move', 'one-dies', 'one-stays'] as const
 export type Fate = (typeof FATES)[number]
 
 export interface FailoverResult {
   readonly fate: Fate
-  /** Scripts that had written something, of which the new primary knows nothing. */
+  /** Scripts that wrote something which the new primary does not have. */
   readonly lostWrites: number
   readonly starts: number
   /** Fires of which more than one run began although the one before was not given up. */
@@ -42,10 +41,10 @@ export interface FailoverResult {
 
 const SLOTS = ['one', 'two', 'three']
 const STAYS_MS = BOUNDS.leaseMs * 2
-/** Where everybody lives, nobody must be taken for dead because the machine is busy. */
+/** Where all processes live, a busy machine must not cause a false death. */
 const LONG_LEASE_MS = 20_000
 const AFTER_MS = 3_000
-/** So many, at least, of which the replica knows nothing. */
+/** The minimum number of writes that the replica lacks. */
 const LEAST_LOST = 5
 
 /** `keep`: where what was not as it should be is kept. */
@@ -80,7 +79,7 @@ export async function runFailover(fate: Fate, lossMs: number, keep?: string): Pr
     await sleep(lossMs)
     await until('the replica is behind', async () => (await pair.lostWrites()) >= LEAST_LOST)
     const over = recorder.fault('failover', null)
-    // Dead before anybody could ask it.
+    // The process dies before its peers can ask it.
     if (fate === 'one-dies') killSlot(world, struck!)
     const lostWrites = await pair.promote()
     for (const { proxy } of fate === 'one-stays' ? others : fleet.slots) proxy?.cut()
@@ -120,7 +119,7 @@ function countIn(
   return { starts: starts.length, ranTwice, unnamed, restored: restored.size, doubtful: doubtful.size }
 }
 
-/** Its process ended in the middle of it, or handed it back: then somebody has to run it again. */
+/** Its process ended during the run or handed it back, so a peer has to run it again. */
 function isGivenUp({ node, token, schedule }: Start, { entries, reads }: History): boolean {
   const isIt = (run: { readonly schedule: string; readonly token: string }): boolean =>
     run.schedule === schedule && run.token === token
@@ -133,7 +132,7 @@ function fireText({ schedule, dueAt, nonce }: Pick<RunOfFire, 'schedule' | 'dueA
   return `${schedule} ${dueAt} ${nonce}`
 }
 
-/** A primary and a replica that can be cut off from it. Clients come by proxies, and find whichever is the primary. */
+/** A primary and a replica that can be disconnected from it. Clients connect through proxies to the current primary. */
 function redisPair() {
   let primary: Server
   let replica: Server
@@ -175,13 +174,13 @@ function redisPair() {
   }
   return {
     store,
-    /** The replica hears nothing of what the primary acknowledges from now on. */
+    /** From now on the replica receives nothing that the primary acknowledges. */
     cutApart() {
       link.mode('refuse')
       link.cut()
     },
     lostWrites,
-    /** From here on whoever connects finds the other one. How many writes are lost by that. */
+    /** From now on clients connect to the other server. Returns the number of lost writes. */
     async promote(): Promise<number> {
       await promoteRedis(replica)
       const lost = await lostWrites()

@@ -8,7 +8,7 @@ import { edit, type Mutant, mutate } from '../mutants/mutant.ts'
  */
 const MUTANTS: readonly Pick<Mutant, 'name' | 'edits'>[] = [
   {
-    // A decision is written whatever was decided since it was made.
+    // Mutant: a decision is written even if the state has changed since it was made.
     name: 'redis-no-version-check',
     edits: [
       edit('store/redis/lua/apply.lua', " or version ~= (exists and was_version or '0') then", ' then'),

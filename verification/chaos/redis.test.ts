@@ -12,7 +12,7 @@ import { redisChaos } from './stores/redis.ts'
 /** In which a script of the server has the last word; `npm run chaos -- --store redis --matrix` has all of them. */
 const CELL: Cell = { point: 'settle:sent', blow: 'request-late' }
 
-/** Without it, the silence of the others would say nothing. */
+/** Without this mutant, a clean result of the other cells would prove nothing. */
 const MUTANT: CellOptions = {
   jobs: LINGERING_JOBS,
   isOvertaken: true,
@@ -24,14 +24,14 @@ const MUTANT: CellOptions = {
 const KEPT = join(tmpdir(), 'cronce-chaos-kept')
 const store = redisChaos({ name: 'redis' })
 
-test('four processes keep every promise on Redis, whatever is done to them, the network, the server and its clock', async (context) => {
+test('four processes keep every promise on Redis under faults of processes, the network, the server and its clock', async (context) => {
   await keepsEveryPromise(context, ['--store', 'redis', '--brief', '--seconds', '6', '--recovery', '5'])
 })
 
 // Two at a time, since each mostly waits.
 describe('on Redis', { concurrency: 2 }, () => {
   test('a stale settlement is noticed when the store does not refuse it', async () => {
-    // Without the check anybody may undo anything, also what the cell waits for.
+    // Without the check, any write may be undone, including one that the cell waits for.
     const told: string[] = []
     for (let tries = 0; tries < 3; tries++) {
       const { problems, properties } = await runCell(store, CELL, MUTANT)
@@ -54,7 +54,7 @@ describe('on Redis', { concurrency: 2 }, () => {
   test('a replica that is behind takes over: nothing runs twice while every instance lives that knows what ran', async () => {
     const { lostWrites, restored, ranTwice, violations } = await runFailover('all-move', 1_000, KEPT)
     assert.ok(lostWrites > 0 && restored > 0, `${lostWrites} writes were lost, ${restored} fires written again`)
-    // What is lost of a durable step is lost: whoever hands its run back, as on a busy machine, has it done again.
+    // A lost durable step is lost: if its run is handed back, as on a busy machine, the step is repeated.
     const others = violations.filter(({ property }) => property !== 'C3')
     assert.deepEqual([ranTwice, others], [[], []], `see ${KEPT}`)
   })

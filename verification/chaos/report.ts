@@ -63,7 +63,7 @@ export const EXIT = {
   bad: 1,
   /** Too little happened, or too little time was witnessed, for a verdict. */
   invalid: 2,
-  /** All violations rest on elapsed time. Worth a second run before anybody is blamed. */
+  /** All violations concern elapsed time. Repeat the run before reporting a failure. */
   slow: 3,
 } as const
 

@@ -7,7 +7,7 @@ const late = { property: 'C6', basis: 'time', message: 'late', seed: 1 } as cons
 const twice = { property: 'C2', basis: 'order', message: 'twice', seed: 1 } as const
 const GOOD = { violations: [], surprises: [], lacking: [] }
 
-test('a run is good, bad, slow if only elapsed time speaks against it, or invalid if too little can be said', () => {
+test('a run is good, bad, slow if only elapsed time is wrong, or invalid if it covers too little', () => {
   assert.equal(exitCode(GOOD), EXIT.good)
   assert.equal(exitCode({ ...GOOD, violations: [late, twice] }), EXIT.bad)
   assert.equal(exitCode({ ...GOOD, surprises: ['w1.1 ended by itself with 1'] }), EXIT.bad)

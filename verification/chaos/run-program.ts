@@ -9,7 +9,7 @@ import { EXIT, type Summary } from './report.ts'
 
 /** Runs of chaos, each with another seed, until one has a verdict. A machine that has no time for us in all of them fails. */
 const MOST_RUNS = 4
-/** So many runs in which everything but elapsed time was right are a failure. */
+/** The number of slow runs (only elapsed time was wrong) that counts as a failure. */
 const MOST_SLOW = 2
 
 /** Chaos as a program of its own, in a namespace that nothing it starts can outlive. */

@@ -35,10 +35,10 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** With one of each fault that a verdict can't do without. */
     brief: { type: 'boolean', default: false },
-    /** Everything is to be well again so many seconds after the last fault. */
+    /** Seconds after the last fault within which the fleet must have recovered. */
     recovery: { type: 'string', default: '10' },
     workers: { type: 'string', default: '4' },
-    /** One run after the other, until so many have been judged. */
+    /** Repeat runs until this many fires have been judged. */
     fires: { type: 'string', default: '1' },
     /** Not at random: every blow at every place. */
     matrix: { type: 'boolean', default: false },

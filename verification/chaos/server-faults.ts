@@ -19,7 +19,7 @@ export function serverFaults({
   ]
 }
 
-/** Whoever starts meanwhile may not find the store. */
+/** Processes that start meanwhile may not reach the store. */
 export const SERVER_TROUBLE = 'server'
 
 function restart(end: ServerEnd): Fault {
@@ -37,13 +37,13 @@ function restart(end: ServerEnd): Fault {
 async function disconnect({ store, recorder }: Chaos, random: Random): Promise<void> {
   const share = random.between(0.1, 1)
   const over = recorder.fault('connections ended', null)
-  // The server may be away just now, and then there are none.
+  // The server may be down, and then it has no connections.
   const ended = await store.server?.disconnect(share).catch(() => 0)
   recorder.log(`${ended} connections ended`)
   over()
 }
 
-/** Of the store alone: every process finds that its own has gone wrong by as much. */
+/** Of the store only: every process sees its own clock differ by this amount. */
 function stepClock(clock: { readonly step: (ms: number) => void }): Fault {
   return async ({ recorder, counters }, random) => {
     const isForward = random.chance(0.5)
@@ -61,7 +61,7 @@ function stepClock(clock: { readonly step: (ms: number) => void }): Fault {
 function playing({ name, play }: ServerTrick): Fault {
   return async (chaos, random) => {
     const ms = random.between(300, chaos.leaseMs * 2)
-    // There are so many that some would never have their turn.
+    // Without a queue, some of the many server faults would never get their turn.
     while (!chaos.begin(SERVER_TROUBLE)) {
       if (chaos.isCalm()) return
       await sleep(LOOK_MS)

@@ -8,9 +8,9 @@ export const VIGIL_MS = 100
 /** A stretch is written down when it is this long, so that little is lost with a process that is killed. */
 const STRETCH_MS = 1_000
 
-/** Evidence that something had its turn all the time: stretches without a gap of more than `starvedMs`. */
+/** Evidence that something was scheduled all the time: stretches without a gap of more than `starvedMs`. */
 export interface Vigil {
-  /** It had its turn at this time. */
+  /** It was scheduled at this time. */
   alive(at: Time): void
   /** Write down what is not written yet. */
   flush(): void
@@ -67,7 +67,7 @@ export function watchStore(
 /** The store's clock may be off by this without a word: less than what verdicts allow for. */
 const CLOCK_TOLERANCE_MS = 10
 
-/** Writes down when the store's clock was set by somebody else: hosts correct theirs, and virtual ones do so after a pause. */
+/** Records when another program set the store's clock: hosts correct theirs, virtual machines after a pause. */
 export function clockCheck(
   { now }: Pick<PreparedStore, 'now'>,
   recorder: Pick<Recorder, 'now' | 'entries' | 'add' | 'log'>,

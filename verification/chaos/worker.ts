@@ -23,7 +23,7 @@ const now = (): number => sinceOrigin(begin)
 const write = (line: Line): void => void writeSync(file, `${JSON.stringify(line)}\n`)
 
 function tell(report: Report): void {
-  // With a callback, or a parent that is gone would be an error here.
+  // With a callback: otherwise a closed channel to the parent would throw here.
   if (process.connected) process.send!(report, () => {})
 }
 
@@ -167,7 +167,7 @@ async function pay(run: Run<unknown, unknown>): Promise<void> {
   })
 }
 
-/** In the middle of a write: where there is one writer, nobody else can until it goes on. */
+/** Stops during a write. In a store with one writer, this blocks all other writers until the process resumes. */
 function stopIfWanted(): void {
   if (!stopWriting) return
   stopWriting = false

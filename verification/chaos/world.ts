@@ -38,7 +38,7 @@ export interface World {
   read(): Promise<Ledger>
   /** All witnesses have written down what they vouch for up to now. */
   heard(): Promise<void>
-  /** Stop everything for good, read for the last time, and judge. */
+  /** Stops all processes for good, reads the store a last time, and judges the run. */
   judge(earlier: readonly Ledger[]): Promise<Judgement>
   /** Everything goes, but for the folder. */
   end(): Promise<void>
@@ -68,7 +68,7 @@ export interface WorldOptions
   /** Names that schedules may have had. */
   readonly names: readonly string[]
   readonly setsClock: boolean
-  /** Told of everything that processes tell. */
+  /** Called with every event that a process emits. */
   readonly onEvent?: (event: CronceEvent, node: string) => void
 }
 
@@ -158,7 +158,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     async end() {
       watching.abort()
       await fleet.end()
-      // Whatever it was in the middle of is of no interest now.
+      // The result of an unfinished action does not matter any more.
       await client.close().catch(() => {})
       await Promise.all(slots.map(({ proxy }) => proxy?.close()))
       await store.close()

@@ -21,17 +21,20 @@ export interface ContestOptions {
   readonly increments: number
   readonly keys: number
   readonly faults: readonly Fault[]
-  /** So many processes are killed in the middle of what a key is for. */
+  /** The number of processes that are killed while they execute the work of a key. */
   readonly killedDoers?: number
   readonly leaseMs?: number
   /** Processes do not agree what time it is. Not on SQLite, whose clock is theirs. */
   readonly skewMs?: number
-  /** Whether the resource refuses older tokens. If not, nobody can say who leads: all are killed when they are done. @default true */
+  /**
+   * Whether the resource rejects older tokens. If not, the leader cannot be identified, and all processes are killed
+   * when they are done. @default true
+   */
   readonly guarded?: boolean
   /** For the processes. */
   readonly environment?: Readonly<Record<string, string>>
   readonly deadlineMs?: number
-  /** Told once in a while. */
+  /** Called from time to time. */
   readonly onProgress?: (done: number, of: number) => void
 }
 
@@ -56,7 +59,7 @@ const DEADLINE_MS = 600_000
 const LOOK_MS = 25
 /** In leases: the others must notice, too. */
 const BEYOND = 2
-/** Longer than anybody writes who is not stopped. */
+/** Longer than any write of a process that is not stopped. */
 const WRITE_MS = 250
 const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/cronce-processes')
 
@@ -230,8 +233,8 @@ class Contest {
   }
 
   /**
-   * Beyond its lease, until somebody else has what it had, or nobody is left who wants it. Not while it has SQLite's one write
-   * lock: all others would wait for it.
+   * Lasts beyond the lease, until another process has taken over, or none is left that wants to. Not while the process
+   * holds SQLite's write lock, which would block all others.
    */
   async #pause(racer: Racer, had: 'read' | 'term'): Promise<void> {
     racer.isStopped = true
@@ -267,7 +270,7 @@ class Contest {
     racer.isStopped = false
   }
 
-  /** One leader after the other, so that each of them hands over to those that are left. */
+  /** One leader after another, so that each of them hands over to the remaining ones. */
   async #stopInTurn(): Promise<void> {
     const left = new Set(this.#racers)
     while (left.size > 0) {

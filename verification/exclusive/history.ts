@@ -15,7 +15,7 @@ export interface History {
 /** Written down by a process with write(2), so that it outlives the process, however that ends. */
 export type Line = { readonly process: string; readonly at: number } & (
   | { readonly what: 'entered' | 'left'; readonly token: string }
-  /** `lock()` has returned; or it said that the lock was lost, or the resource refused it. */
+  /** `lock()` has returned, it has reported that the lock was lost, or the resource has rejected the token. */
   | { readonly what: 'locked' | 'refused'; readonly token: string }
   /** `leads`: it asked itself whether it leads, at this time, and the answer was yes. */
   | { readonly what: 'elected' | 'leads' | 'lost'; readonly term: string }
@@ -24,7 +24,7 @@ export type Line = { readonly process: string; readonly at: number } & (
   | { readonly what: 'unknown'; readonly key: string }
 )
 
-/** Of something that remembers the highest token or term it was shown, and refuses lower ones. */
+/** A resource that remembers the highest token or term it was shown, and refuses lower ones. */
 export interface Access {
   readonly process: string
   readonly what: 'read' | 'write' | 'term'

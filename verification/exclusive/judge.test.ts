@@ -112,7 +112,7 @@ for (const [what, lines, more, complaint] of [
     /a leads after it lost term 1/,
   ],
   [
-    'a write by somebody else than the leader of the term',
+    'a write by another process than the leader of the term',
     [line(0, 'a', { what: 'elected', term: '1' })],
     { accesses: [access('b', 'term', '1')] },
     /b wrote with term 1 of a/,
@@ -130,28 +130,28 @@ for (const [what, lines, more, complaint] of [
     /k was done twice/,
   ],
   [
-    'a result that nobody made',
+    'a result that no process produced',
     [line(0, 'a', { what: 'result', key: 'k', value: 'x' })],
     {},
     /a got x for k, which was not done/,
   ],
   [
-    'a key that nobody knows of, where nobody died or hung',
+    'an unknown key, although no process died or hung',
     [line(0, 'a', { what: 'unknown', key: 'k' })],
     {},
-    /a was told that nobody knows of k$/,
+    /a got an unknown result for k$/,
   ],
   [
-    'a key that nobody knows of, after it was done by somebody who lives',
+    'an unknown key, after a live process has done it',
     [
       line(0, 'a', { what: 'effect', key: 'k', value: 'x' }),
       line(1, 'a', { what: 'result', key: 'k', value: 'x' }),
       line(2, 'b', { what: 'unknown', key: 'k' }),
     ],
     { killedAt: new Map([['c', 0]]) },
-    /b was told that nobody knows of k, which a has done/,
+    /b got an unknown result for k, which a has done/,
   ],
-  ['somebody who was told nothing', [], { survivors: ['a'], keys: ['k'] }, /a was told nothing of k/],
+  ['a process without an answer', [], { survivors: ['a'], keys: ['k'] }, /a was told nothing of k/],
 ] as const) {
   test(`it is noticed: ${what}`, () => {
     const wrong = judge(historyOf(lines, more))

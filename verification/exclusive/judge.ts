@@ -16,8 +16,8 @@ interface Section {
 }
 
 /**
- * A section that `lock()` returned from had the lock from beginning to end: nobody with a higher token entered before it left. One
- * that was told otherwise may have been overtaken. One that was killed in it may be followed from then on.
+ * A section that `lock()` completed held the lock throughout: no process with a higher token entered before it left. A
+ * section that reported a lost lock may have been overtaken; one whose process was killed may be followed from then on.
  */
 export function judgeSections({ lines, killedAt, stops }: History): string[] {
   const wrong: string[] = []
@@ -37,7 +37,7 @@ export function judgeSections({ lines, killedAt, stops }: History): string[] {
   let follower: Section | null = null
   for (const section of [...sections.values()].sort((a, b) => (a.token > b.token ? -1 : 1))) {
     const { process, enteredAt } = section
-    // Whoever was stopped in it may have been overtaken long before it was killed.
+    // A process that was stopped in its section may have been overtaken long before it was killed.
     const wasStopped = stops.some((stop) => stop.process === process && stop.at >= enteredAt)
     const diedAt = section.leftAt === null && !wasStopped ? killedAt.get(process) : undefined
     const endsAt = section.isKept ? section.leftAt! : diedAt
@@ -79,8 +79,8 @@ export function judgeCounter({ lines, accesses }: History): string[] {
 }
 
 /**
- * A term has one leader. Nobody says that it leads after somebody with a higher term was elected, or after it heard that it lost.
- * What is accepted comes from the leader of that term.
+ * A term has one leader. No process reports that it leads after a higher term was elected, or after it learned that it
+ * lost. The resource accepts writes only from the leader of that term.
  */
 export function judgeTerms({ lines, accesses }: History): string[] {
   const wrong: string[] = []
@@ -138,7 +138,9 @@ function judgeClaims(
   return wrong
 }
 
-/** A key's effect happens once, and everybody gets its result; or nobody knows, and that is said. */
+/**
+ * The effect of a key happens once and every caller gets its result; or the result is unknown, and that is reported.
+ */
 export function judgeKeys(history: History): string[] {
   const { lines, survivors, keys } = history
   const wrong: string[] = []
@@ -161,20 +163,23 @@ export function judgeKeys(history: History): string[] {
   return wrong
 }
 
-/** Nobody may be told so where nobody died or hung, nor once whoever did it has its result, which is on record by then. */
+/**
+ * "Unknown" is allowed only if a process died or hung, and not once the process that did the work has its result, which
+ * is stored by then.
+ */
 function judgeUnknown({ lines, killedAt, stops }: History): string[] {
   const wrong: string[] = []
   const isHale = (process: string): boolean => !killedAt.has(process) && stops.every((stop) => stop.process !== process)
   for (const unknown of lines) {
     if (unknown.what !== 'unknown') continue
     const { key, process, at } = unknown
-    if (killedAt.size === 0 && stops.length === 0) wrong.push(`${process} was told that nobody knows of ${key}`)
+    if (killedAt.size === 0 && stops.length === 0) wrong.push(`${process} got an unknown result for ${key}`)
     const doer = lines.find((line) => line.what === 'effect' && line.key === key)?.process
     if (doer === undefined || !isHale(doer)) continue
     const isDone = lines.some(
       (line) => line.what === 'result' && line.key === key && line.process === doer && line.at < at,
     )
-    if (isDone) wrong.push(`${process} was told that nobody knows of ${key}, which ${doer} has done`)
+    if (isDone) wrong.push(`${process} got an unknown result for ${key}, which ${doer} has done`)
   }
   return wrong
 }

@@ -22,7 +22,7 @@ export interface StoreAt {
 
 export type StoreKind = 'sqlite' | 'postgres' | 'redis' | 'etcd' | 'zookeeper'
 
-/** To a process. `block` holds its event loop for so long. */
+/** To a process. `block` holds its event loop for the given time. */
 export type Command =
   | { readonly type: 'answer'; readonly id: number; readonly value: number | boolean | null }
   | { readonly type: 'block'; readonly ms: number }

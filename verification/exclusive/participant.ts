@@ -4,7 +4,7 @@ import { type LineBody, now } from './history.ts'
 
 /** What one process does in a contest. */
 export interface Wish {
-  /** So many sections to return from. */
+  /** The number of sections to complete. */
   readonly increments: number
   readonly keys: readonly string[]
 }
@@ -45,7 +45,7 @@ export function takePart(app: Cronce, { increments, keys }: Wish, around: Surrou
   })
 
   const ask = (): void => {
-    // Before the question: whatever was true when it was answered was true after this.
+    // Before the request: a fact that was true when the request was answered was true after this time.
     const at = now()
     const term = election.term
     if (term === null) return
@@ -60,7 +60,7 @@ export function takePart(app: Cronce, { increments, keys }: Wish, around: Surrou
     }
   }
 
-  /** Read, wait, write: whoever does this at the same time as somebody else loses an update. */
+  /** Read, wait, write: two processes in this section at the same time lose an update. */
   const increment = async (token: string): Promise<void> => {
     note({ what: 'entered', token })
     const value = await around.read(token)

@@ -1,6 +1,6 @@
 import type { Access } from './history.ts'
 
-/** A counter that anybody may write, but for those who come with an older token than it has seen; and the same for terms. */
+/** A counter that rejects writes with an older token than it has seen; and the same for terms. */
 export class Resource {
   readonly accesses: Access[] = []
   readonly #isGuarded: boolean
@@ -38,7 +38,7 @@ export class Resource {
     return true
   }
 
-  /** Who was let in last. */
+  /** The process that was let in last. */
   last(what: Access['what']): string | undefined {
     return this.accesses.findLast((access) => access.what === what && access.isAccepted)?.process
   }

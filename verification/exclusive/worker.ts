@@ -3,7 +3,7 @@ import { type LineBody, now } from './history.ts'
 import { type Command, linesFile, type Message, type Order, type Question, sourceOf } from './order.ts'
 import { takePart } from './participant.ts'
 
-/** One process of a contest, until it is told to stop, or its parent is gone. */
+/** One process of a contest. Runs until it is asked to stop, or its parent has ended. */
 const order = JSON.parse(process.argv[2]!) as Order
 const { name, folder, store, lease, skewMs } = order
 const realTime = Date.now
@@ -47,7 +47,7 @@ process.on('message', (command: Command) => {
   } else if (command.type === 'block') {
     participant.ask()
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, command.ms)
-    // At once, before anything else has a chance to be heard.
+    // At once, before any other message is received.
     participant.ask()
   } else void participant.stop().then(() => process.exit())
 })

@@ -61,7 +61,7 @@ function answerMoves(fleet: Fleet, state: State, claim: Claim): Moves {
   if (!mayFail(fleet, state, 'silence')) return moves
   const silent = fault(giveUp(state, claim), 'silence')
   const look = () => findClaimed(fleet, silent, claim)
-  moves.push({ words: `${name} gets no answer to its claim, and looks what became of it`, isFault: true, make: look })
+  moves.push({ words: `${name} gets no answer to its claim, and reads its result`, isFault: true, make: look })
   moves.push({
     words: `${name} gets no answer to its claim, nor to anything it asks`,
     isFault: true,

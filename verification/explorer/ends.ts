@@ -8,8 +8,8 @@ const MOST_TICKS = 16
 const MOST_MOVES = 600
 
 /**
- * Whether everything ends if nothing goes wrong any more: whatever can be done is done, in one fair order, and time goes on
- * when nothing is left to do. One such way is enough: what is looked for are states without any. `known`: states that have one.
+ * Whether everything ends without further faults: makes all possible moves in one fair order, and advances time when
+ * none is left. One such path is enough. `known`: states that have one.
  */
 export async function findStuck(fleet: Fleet, from: State, known: Set<string>): Promise<string | null> {
   const endless = { ...fleet, options: { ...fleet.options, ticks: from.now + MOST_TICKS } }
@@ -37,7 +37,7 @@ async function firstNew(fleet: Fleet, state: State, seen: Set<string>): Promise<
   return null
 }
 
-/** All instants of the schedule have ended, or it is paused or gone. */
+/** All instants of the schedule have ended, or the schedule is paused or removed. */
 function isDone({ options }: Fleet, { store, now, workers, operator }: State): boolean {
   if (operator.script.length > 0 || workers.some(({ run }) => run !== null)) return false
   const [schedule] = store.space.schedules.values()

@@ -20,9 +20,9 @@ export interface Model<State> {
 }
 
 export interface ExploreOptions {
-  /** Stop looking after so many states; then `isComplete` is false. */
+  /** Stop after this many states; then `isComplete` is false. */
   readonly mostStates?: number | undefined
-  /** Every so many states one is asked whether it can end well. 0: none. */
+  /** Check for one in this many states whether it can end well. 0: never. */
   readonly stuckEvery?: number | undefined
 }
 

@@ -12,7 +12,7 @@ describe('the search itself', () => {
     assert.deepEqual(bad.violation, { name: 'S0', message: 'S0: 2,1', trace: ['left', 'left', 'right'] })
   })
 
-  it('says when it has not looked at everything', async () => {
+  it('reports when the search is incomplete', async () => {
     assert.equal((await explore(counters(null), { mostStates: 5 })).isComplete, false)
   })
 

@@ -15,13 +15,13 @@ export interface FleetOptions {
   readonly definition: Definition
   /** What a handler does: nothing that matters, a durable step, or a transaction. */
   readonly handler: 'plain' | 'step' | 'transaction'
-  /** At most so many of each. */
+  /** The maximum number of each fault. */
   readonly faults: Readonly<Record<FaultKind, number>>
   /** What an operator may do, in order: one of these. */
   readonly scripts: readonly (readonly Command[])[]
   /** Whether the store's epoch moves up when it falls back to an earlier copy. */
   readonly movesEpoch: boolean
-  /** Instants, in ticks, that are on the schedule: told here, not computed. */
+  /** Instants of the schedule, in ticks. Given here, not computed. */
   readonly instants: readonly number[]
 }
 
@@ -34,7 +34,7 @@ export interface Protocol {
   readonly engine: EngineRules
 }
 
-/** What the engine does, rule by rule; all are true of ours. */
+/** What the engine does, rule by rule; all are true for ours. */
 export interface EngineRules {
   readonly trustsOnlyItsLease: boolean
   readonly handsBackWhatItDoesNotKnow: boolean

@@ -8,8 +8,8 @@ import { FIRST_ID, idOf, LEASE, type Message, type Snapshot, type State, TICK_MS
 
 /**
  * What a state's future depends on, as a text; two states that differ in nothing else are one. Left out or cut short:
- * - who is who: workers are put in an order that depends only on what they do (equal ones may stay apart, which costs time only),
- * - how often somebody renewed: all that matters is whether what was seen is still so,
+ * - the identity of workers: they are put in an order that depends only on what they do (equal ones may stay apart, which costs time only),
+ * - the number of renewals: all that matters is whether a seen one is still the latest,
  * - versions: all that matters is whether a message was decided on the present one,
  * - when something happened, where no decision within the few ticks of a model asks for it; and what is past, of what may come.
  * Where the store may fall back to a copy, versions and renewals count.
@@ -83,7 +83,7 @@ function witnessText({ definition }: FleetOptions, { now, faults, witness, opera
   ].join()
 }
 
-/** Of what may come by itself, how far away; what has come has come. */
+/** How far away future events are; past ones are equal. */
 function ahead(at: number, now: number): number {
   return Math.max(0, at - now)
 }
@@ -201,7 +201,7 @@ function fireText({ dueAt, attempt, crashes, failures, readyAt, wait, own: kept,
   return `${dueAt} ${attempt} ${crashes} ${failures} ${ahead(readyAt, now * TICK_MS)} ${wait?.cause} ${wait?.late} ${kept === null} ${running}`
 }
 
-/** Whether somebody still waits for the answer to the claim of an open run. */
+/** Whether a worker still waits for the answer to the claim of an open run. */
 function claimsText({ messages, store }: State): string {
   const waiting = messages.flatMap((message) => {
     return message.kind === 'claim' && message.waiting === 'claim' ? [`${message.instance} ${message.claim}`] : []
@@ -216,7 +216,7 @@ function claimsText({ messages, store }: State): string {
 const numbers = new Map<string, number>()
 const definitions = new WeakMap<Definition, number>()
 
-/** Short, since it is said often. */
+/** Short, because it occurs often. */
 function definitionText(definition: Definition): string {
   let number = definitions.get(definition)
   if (number === undefined) {

@@ -8,7 +8,7 @@ import { idOf, isTrusted, type LocalRun, nameOf, type State, TICK_MS } from './s
 
 /** By the names of the verification plan. S12 is about stores that lose what they acknowledged; S14 is for the simulation. */
 export const INVARIANTS = {
-  S1: 'one holder: nobody executes a fire under trust beside another, and whoever is granted a run is live',
+  S1: 'one holder: two workers never execute a fire under trust at once, and only live instances are granted runs',
   S2: 'tokens grow in the order in which they are granted',
   S3: 'a run that is not current ends nothing',
   S4: 'the dead stay dead',
@@ -184,7 +184,7 @@ const endings: Check = ({ definition }, before, after) => {
   return crashed > most ? `S11: ${crashed} runs have crashed, of at most ${most}` : null
 }
 
-/** Only whoever has this token ends its run, or somebody who found its instance dead. */
+/** A run is ended only by the holder of its token, or by a peer that found its instance dead. */
 function isEndedRightly(before: State, now: RunRecord): string | null {
   const isDead = before.store.space.instances.get(now.instance)?.goneAt !== null
   if (now.ending?.reason === 'crashed') return isDead ? null : `S3: ${now.token} was recovered from the living`

@@ -86,7 +86,7 @@ async function hearBeat(fleet: Fleet, state: State, index: number, { alive, held
   return reconcile(fleet, renewed, index, held)
 }
 
-/** Declared dead: what it executes is somebody else's now. */
+/** Declared dead: its runs now belong to its peers. */
 async function rejoin(fleet: Fleet, state: State, index: number): Promise<State> {
   const worker = state.workers[index]!
   const { run } = worker
@@ -117,7 +117,7 @@ function reconcile({ protocol }: Fleet, state: State, index: number, held: reado
       next = handBack(next, index, token, protocol)
   }
   const isTaken = run !== null && !run.isOver && held.every(({ token }) => token !== run.token)
-  // Whoever is about to be told by the store need not be told here.
+  // If the store is about to report it, it need not be reported here.
   return isTaken && !waits(next, index, 'run') ? returned(next, index, 'handed-back') : next
 }
 
@@ -134,7 +134,7 @@ function handBack(state: State, index: number, token: string, { settle }: Fleet[
   return state
 }
 
-/** `engine/fleet/recover-peers.ts`: who seems dead is declared dead, and what the dead hold is given back. */
+/** `engine/fleet/recover-peers.ts`: instances that seem dead are declared dead, and their runs are recovered. */
 export async function watchMoves(fleet: Fleet, state: State, index: number): Promise<Moves> {
   if (waits(state, index, 'watch')) return []
   const moves: Moves = []
@@ -168,8 +168,8 @@ function holders({ protocol }: Fleet, { store, now }: State): { readonly id: str
 }
 
 /**
- * Whoever the store says is expired. Ours also demands to have seen no renewal itself for a whole lease, which guards against
- * clocks that jump; here they do not, so everybody who might be declared dead by ours may be here, and more.
+ * All instances with an expired lease. The engine also requires a whole lease without a renewal, to guard against clock
+ * jumps. Clocks do not jump here, so this model allows more than the engine.
  */
 async function expiredPeers({ at }: Fleet, state: State, own: string): Promise<InstanceRecord[]> {
   const { instances } = await at.read(state.store, state.now, (store) => store.listInstances())
@@ -178,7 +178,7 @@ async function expiredPeers({ at }: Fleet, state: State, own: string): Promise<I
   )
 }
 
-/** To declare dead who has nothing would change nothing. */
+/** Declaring an instance dead that holds nothing would change nothing. */
 function isWanted(state: State, id: string): boolean {
   const isRunning = state.workers.some(({ run }) => run?.instance === id)
   const isSent = state.messages.some((message) => message.kind === 'burial' && message.target === id)

@@ -7,7 +7,10 @@ import { isBusy, isIdle, isReduced, refusals, sweep } from './reduce.ts'
 import { runMoves } from './running.ts'
 import { fault, idOf, nameOf, patchWorker, type State } from './state.ts'
 
-/** All that can happen next. What ends something comes first, time comes last: whoever takes the first ones gets somewhere. */
+/**
+ * All possible next moves. Moves that end something come first and time comes last, so that taking the first move makes
+ * progress.
+ */
 export async function movesOf(fleet: Fleet, state: State): Promise<Moves> {
   // One at a time, before anything else: it makes no difference to the rest.
   const first = [...refusals(fleet, state), ...returns(fleet, state)].slice(0, 1)
@@ -40,14 +43,14 @@ function restart(fleet: Fleet, state: State, index: number): Moves {
   return [{ words: `w${index + 1} starts again`, isFault: false, make: () => join(fleet, state, index, as) }]
 }
 
-/** Whoever is down and has left nothing behind comes back: that is as good as being there. */
+/** A worker that is down and has left nothing behind restarts; this is equivalent to its being up. */
 function returns(fleet: Fleet, state: State): Moves {
   const { workers } = state
   const index = workers.findIndex(({ isUp, incarnation }, at) => !isUp && !isBusy(state, idOf(at, incarnation)))
   return index < 0 || !isReduced(fleet) ? [] : restart(fleet, state, index)
 }
 
-/** What it has sent is under way all the same. */
+/** Messages that it has sent are still under way. */
 function crash(state: State, index: number): State {
   const messages = state.messages
     .filter((message) => message.worker !== index || message.kind !== 'claim' || message.answer === null)

@@ -53,7 +53,7 @@ export async function deliver(fleet: Fleet, state: State, message: Message): Pro
       const { answer, next } = await write((store) => store.apply([message.decision.change], { claimant }))
       const [result] = answer.results
       if (message.waiting === null) return next
-      // Nothing depends on when a refusal is heard.
+      // Nothing depends on when a refusal arrives.
       return result!.kind === 'applied'
         ? send(next, { ...message, answer: result! })
         : follow(fleet, next, message, result!, true)
@@ -92,7 +92,7 @@ function stepOf({ kind, fire, token }: MessageOf<'begin' | 'end'>) {
     : ({ kind, ...about, failed: false, result: null } as const)
 }
 
-/** Decided when it was sent: whoever is gone can't be asked when it arrives. */
+/** Decided when the message was sent: its sender may be down when it arrives. */
 function commit(
   store: MemoryStore,
   { fire, token, change }: MessageOf<'commit'>,
@@ -112,7 +112,7 @@ function commit(
 function hearCommit(state: State, message: MessageOf<'commit'>, answer: Transacted<null> | 'conflict'): State {
   const { run } = state.workers[message.worker]!
   if (message.waiting === null || run === null) return state
-  // Somebody changed the schedule meanwhile: it is begun again, while the lease is trusted.
+  // Another worker changed the schedule meanwhile. Retried while the lease is trusted.
   if (answer === 'conflict') return state
   if (answer.kind === 'committed') return told(state, message.worker, run, true)
   return patchRun(state, message.worker, { phase: 'settle', how: 'handed-back', isOver: true })
@@ -133,7 +133,7 @@ function hearChange(
   return witness(patchWorker(state, message.worker, { run: null }), { settled })
 }
 
-/** Whatever was granted is remembered here, since a store that falls back forgets it. */
+/** Granted claims are recorded here, because a store that falls back loses them. */
 function granted(state: State, store: Snapshot): State {
   if (store === state.store) return state
   let highest = state.witness.highest

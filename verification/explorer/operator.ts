@@ -6,7 +6,7 @@ import { remove } from '../../packages/cronce/src/policy/operate/remove.ts'
 import { contextOf, type Fleet, type Moves } from './fleet.ts'
 import { type Command, type Operator, SCHEDULE, type State, send, waits } from './state.ts'
 
-/** Of whom there is one, beside the workers. */
+/** There is one operator, beside the workers. */
 export const OPERATOR = -1
 
 export const NO_OPERATOR: Operator = { script: [], acknowledged: null }
@@ -17,7 +17,7 @@ export async function operatorMoves(fleet: Fleet, state: State): Promise<Moves> 
   if (command === undefined || waits(state, OPERATOR, 'operator')) return []
   const { schedules } = await fleet.at.read(state.store, state.now, (store) => store.load([SCHEDULE]))
   const decision = decide(fleet, state, command, schedules[0] ?? null)
-  // Nothing to do, or refused: on with the next one.
+  // Nothing to do, or refused: continue with the next one.
   if (decision === null || 'refused' in decision) {
     return [
       {

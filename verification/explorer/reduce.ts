@@ -1,7 +1,6 @@
 /**
- * What need not be looked at in every order, because no order makes a difference. Of messages this is not taken for granted: one
- * that is said to change nothing is put to the store all the same, and it is an error (S3) if it does. Of idle workers it is an
- * argument, not a check. A way found here may be a few moves longer than the shortest one without all this.
+ * Reductions: moves whose order makes no difference. For messages this is checked: one that should change nothing is still sent
+ * to the store, and a change is an error (S3). For idle workers it is an argument. Paths may be a few moves longer than the shortest.
  */
 import type { Change } from '../../packages/cronce/src/model/change.ts'
 import type { Fleet, Moves } from './fleet.ts'
@@ -10,8 +9,8 @@ import { openRunsOf } from './records.ts'
 import { idOf, type Message, nameOf, type Snapshot, type State, without, witness } from './state.ts'
 
 /**
- * Neither has nor wants anything. Its stalling is the same as its not moving, its crashing and coming back the same as
- * its being there: so it always renews, does not crash, and nobody declares it dead.
+ * A worker that neither holds nor wants anything. Stalling or restarting it changes nothing, so it always renews, does
+ * not crash, and is not declared dead.
  */
 export function isIdle(state: State, index: number): boolean {
   const { run, incarnation, isUp } = state.workers[index]!
@@ -24,12 +23,12 @@ export function isBusy({ store, messages }: State, id: string): boolean {
   return messages.some((message) => message.instance === id && message.kind !== 'burial' && message.kind !== 'recovery')
 }
 
-/** Of a store that falls back to a copy nothing is known: there everything counts. */
+/** Nothing is known about a store that falls back to a copy: there everything counts. */
 export function isReduced({ options }: Fleet): boolean {
   return options.faults.failover === 0
 }
 
-/** Whoever waits for the answer to what can't be applied any more hears it now. */
+/** A worker that waits for the answer to a message that cannot be applied any more gets the answer now. */
 export function refusals(fleet: Fleet, state: State): Moves {
   const message = state.messages.find((other) => other.waiting !== null && isUnderWay(other) && isPast(state, other))
   if (message === undefined || !isReduced(fleet)) return []
@@ -37,7 +36,7 @@ export function refusals(fleet: Fleet, state: State): Moves {
   return [{ words, isFault: false, make: () => tryPast(fleet, state, message, true) }]
 }
 
-/** What nobody waits for and can't be applied any more is forgotten. */
+/** Messages that cannot be applied any more and that no worker waits for are dropped. */
 export async function sweep(fleet: Fleet, state: State): Promise<State> {
   if (!isReduced(fleet)) return state
   let next = state
@@ -54,7 +53,7 @@ async function tryPast(fleet: Fleet, state: State, message: Message, isHeard: bo
   return witness(tried, { broken: `S3: a ${message.kind} that was decided on the past was accepted` })
 }
 
-/** But for leases, which nobody is refused who lives. */
+/** Leases are ignored, because a live worker's renewal is never refused. */
 function isSame(one: Snapshot, other: Snapshot): boolean {
   const keys = ['schedules', 'history', 'steps'] as const
   const isGone = ({ space }: Snapshot): string => [...space.instances.values()].map(({ goneAt }) => goneAt).join()
@@ -64,7 +63,7 @@ function isSame(one: Snapshot, other: Snapshot): boolean {
   )
 }
 
-/** Decided on what is no longer so, and never will be again. */
+/** Decided on a state that has changed and will not return. */
 function isPast({ store }: State, message: Message): boolean {
   const { schedules, steps, instances } = store.space
   const isOld = (change: Change): boolean => (schedules.get(change.id)?.version ?? 0) !== change.version

@@ -44,7 +44,7 @@ function isAhead(name: AnyName): name is AheadModelName {
   return name in AHEAD_MODELS
 }
 
-/** Of a store that forgets what it acknowledged, nothing else is to be expected. */
+/** Expected of a store that loses acknowledged writes. */
 function withExpectation(result: Exploration): Exploration & { readonly isExpected: boolean } {
   return { ...result, isExpected: result.model.startsWith('failover') }
 }

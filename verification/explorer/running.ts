@@ -44,7 +44,7 @@ export function runMoves(fleet: Fleet, state: State, index: number): Moves {
     case 'commit':
       return move('commits', () => commit(fleet, state, index, run))
     case 'resolve':
-      return move('asks what became of its transaction', () => resolve(fleet, state, index, run))
+      return move('asks for the result of its transaction', () => resolve(fleet, state, index, run))
     case 'settle':
       return move(`settles: ${run.how}`, () => settleRun(fleet, state, index, run))
   }
@@ -75,7 +75,7 @@ function beginStep(fleet: Fleet, state: State, index: number, run: LocalRun): St
   return send(state, { ...frameOf(index, run), kind: 'begin' })
 }
 
-/** The work is done as soon as the store has let it begin; its end is told apart, and may never be. */
+/** The work is done as soon as the store has recorded its start. Its end is a separate message, which may be lost. */
 export function hearBegun(fleet: Fleet, state: State, index: number, answer: StepAnswer): State {
   const { run } = state.workers[index]!
   if (run === null || run.phase !== 'begin') return state

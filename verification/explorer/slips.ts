@@ -65,7 +65,7 @@ export const SLIPS: readonly Slip[] = [
     })),
   },
   {
-    name: 'a run is settled by whoever held it, not by its token',
+    name: 'a run is settled by its former holder, not by its token',
     ...{ model: 'one-fire', ticks: 4, breaks: 'S3', moves: 14, faults: {} },
     broken: {
       settle(state, settlement, context) {

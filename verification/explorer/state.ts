@@ -1,15 +1,15 @@
 /**
  * A small fleet on the real store in memory, with the real policies, one move at a time.
  *
- * Real: the store (claims, settlements, steps, transactions, beats, burials are calls of its own methods, on a copy of its
+ * Real: the store (claims, settlements, steps, transactions, heartbeats, declarations of death are calls of its own methods, on a copy of its
  * data) and every decision about a schedule (`policy/`). Modelled: what the engine does between two calls of the store. Each
  * worker is a small machine of three loops that know as much as the engine's do, and can stop for any time between any
- * two of their moves: it claims and executes (one run at a time), it renews and reconciles, it watches the others.
+ * two of their moves: it claims and executes (one run at a time), it renews and reconciles, it watches its peers.
  *
- * Whoever writes sends a message, which arrives at any later time, also when its sender has given it up or is gone, or never.
- * Reads are answered at once: to wait for an answer is the same as not to move after it. So are beats, one for each worker when a
- * tick begins, unless it is stalled: one that was long under way gives less trust than one that was sent later, and no more.
- * Time is the store's clock, in ticks; workers count trust by it. Anybody may declare dead whom the store calls expired.
+ * Every write is a message that arrives at any later time, even after its sender has given it up or died, or never.
+ * Reads are answered at once: waiting for an answer is the same as not moving after it. So are heartbeats, one for each worker when
+ * a tick begins, unless it is stalled: a slow heartbeat gives less trust than one that was sent later, and no more.
+ * Time is the store's clock, in ticks; workers count trust by it. Any worker may declare an instance dead whose lease has expired.
  *
  * Not modelled, and left to the simulation: clocks that differ or jump, signals and time-outs of handlers, limits, backfills,
  * deployments, which schedules are looked at first, more than one run at a time on one worker.
@@ -28,7 +28,7 @@ export const LEASE = 2
 export const SCHEDULE = 'nightly'
 export const JOB = 'report'
 
-/** The store's data at one moment. Never changed: whoever writes, writes to a copy. */
+/** The store's data at one moment. Immutable: writers write to a copy. */
 export interface Snapshot {
   readonly epoch: number
   readonly space: NamespaceData
@@ -42,7 +42,7 @@ export interface State {
   readonly workers: readonly Worker[]
   readonly messages: readonly Message[]
   readonly operator: Operator
-  /** What has gone wrong so far, by kind. */
+  /** Faults that have happened so far, by kind. */
   readonly faults: Readonly<Record<FaultKind, number>>
   readonly witness: Witness
   /** An earlier state of the store, to which it may fall back. */
@@ -52,12 +52,12 @@ export interface State {
 export type FaultKind = 'crash' | 'silence' | 'duplicate' | 'failover'
 
 export interface Worker {
-  /** Which of its starts this is: a process that was started again, or was declared dead, is somebody new. */
+  /** The number of this start. A process that was restarted or declared dead gets a new identity. */
   readonly incarnation: number
   readonly isUp: boolean
   /** Trusts its lease before this tick. */
   readonly trustedUntil: number
-  /** Held by it according to the last beat, and unknown to it. */
+  /** Held by it according to the last heartbeat, and unknown to it. */
   readonly doubtful: readonly string[]
   readonly onRecord: readonly FireRecord[]
   readonly claims: number
@@ -77,7 +77,7 @@ export interface LocalRun {
 
 export type How = 'completed' | 'error' | 'step-unknown' | 'handed-back' | 'not-started'
 
-/** Which loop of a worker waits for the answer; `null`: nobody does any more. */
+/** Which loop of a worker waits for the answer; `null`: none any more. */
 export type Waiting = 'claim' | 'run' | 'watch' | 'operator' | null
 
 interface Frame {
@@ -115,7 +115,7 @@ export interface Witness {
   /** How often the work of the step was begun, and how often the handler was called. */
   readonly worked: number
   readonly called: number
-  /** What runs were told about their transactions, by token. */
+  /** Results of transactions that runs received, by token. */
   readonly told: ReadonlyMap<string, 'committed' | 'rolled back'>
   /** The highest token that was ever granted. */
   readonly highest: string

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts'
 
 export interface Judged extends Found {
   readonly mutant: Mutant
-  /** `unnamed`: something was noticed, and not what the mutant says would be. */
+  /** `unnamed`: a violation was found, but not one that the mutant names. */
   readonly verdict: 'caught' | 'survived' | 'unnamed'
   readonly seconds: number
 }
@@ -13,11 +13,11 @@ export interface Judged extends Found {
 export interface Effort {
   /** In this order. */
   readonly seeds: readonly number[]
-  /** Only what the checker says about the history counts, not the invariants of the store. */
+  /** Only violations that the checker finds in the history count, not the invariants of the store. */
   readonly history: boolean
 }
 
-/** What a judge in a process of its own says. */
+/** The verdict of a judge in a child process. */
 export interface Found {
   /** The properties, invariants or tests that noticed it. */
   readonly by: readonly string[]
@@ -32,15 +32,15 @@ const HOOK = new URL('load-mutant.ts', import.meta.url).href
 const REPORTER = new URL('failed-tests.ts', import.meta.url).href
 /** A mutant may never end. Longer than many seeds take on a busy machine: running out of time would count as a crash. */
 const PATIENCE_MS = 3_600_000
-/** What is said of a process that ended otherwise than by finding something or nothing. */
+/** The verdict about a process that ended without one. */
 const CRASH = 'crash'
 
-/** The first so many seeds, and one before them that has shown the mutant: nothing but time depends on that. */
+/** The first `count` seeds, after one that is known to show the mutant. Only the duration depends on that one. */
 export function seedsFrom(count: number, first: number | undefined): readonly number[] {
   return [...(first === undefined ? [] : [first]), ...Array.from({ length: count }, (_, index) => index + 1)]
 }
 
-/** What the simulation says about the product as it is. A judge who cries always has caught nobody. */
+/** The result of the simulation for the unchanged product. A judge that always fails has caught no mutant. */
 export async function judgeSound(effort: Effort): Promise<Found> {
   return foundIn(await runNode(['verification/mutants/judge-simulation.ts', JSON.stringify(effort)]))
 }

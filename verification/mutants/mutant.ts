@@ -1,4 +1,4 @@
-/** The product with one mistake in it, of the kind that somebody tired makes. Whoever judges the product must notice. */
+/** The product with one realistic mistake, which the named judge must notice. */
 export interface Mutant {
   readonly name: string
   /** What it breaks: a promise, a rule about faults (docs/verification.md), or one of the mistakes that schedulers are known for. */
@@ -11,10 +11,10 @@ export interface Mutant {
 export interface Edit {
   /** Below `packages/cronce/src`. */
   readonly file: string
-  /** As it stands in the source, and nowhere else in that file. */
+  /** The text in the source, which occurs nowhere else in that file. */
   readonly find: string
   readonly replace: string
-  /** How often it stands there. */
+  /** How often it occurs. */
   readonly count: number
 }
 
@@ -28,7 +28,9 @@ export function edit(file: string, find: string, replace: string, count = 1): Ed
   return { file, find, replace, count }
 }
 
-/** The source with the mistake. An edit that does not fit is an error: a mutant that is none would be a judge who sleeps. */
+/**
+ * The source with the mistake. An edit that does not match is an error: a mutant without effect would prove nothing.
+ */
 export function mutate(mutant: Mutant, file: string, source: string): string {
   let text = source
   for (const { find, replace, count } of mutant.edits.filter((one) => one.file === file)) {

@@ -41,7 +41,7 @@ test('every promise, and every rule about faults, has a mutant that breaks it', 
   }
 })
 
-test('an edit that fits nowhere, or in more places than it says, is an error', () => {
+test('an edit that matches nowhere, or in more places than its count, is an error', () => {
   const [mutant] = MUTANTS
   const [edit] = mutant!.edits
   assert.throws(() => mutate(mutant!, edit!.file, 'nothing of the kind'), /has 0 places, not 1/)
@@ -62,11 +62,11 @@ describe('guards of the stores', { concurrency: 2 }, () => {
   }
 })
 
-// All of them, and those that other tests judge, are for the long run.
+// The remaining mutants, and those that other tests judge, belong to the long run.
 describe('mutants are noticed by what they name', { concurrency: 2 }, () => {
   const names = quickest(QUICK)
   const seeds = savedSeeds()
-  test('and without them there is nothing to notice', async () => {
+  test('the unchanged product shows no violation', async () => {
     const wanted = new Set([...names].map((name) => seeds.get(name)!.seed))
     const { by, message } = await judgeSound({ seeds: [...wanted], history: false })
     assert.deepEqual(by, [], message)

@@ -102,7 +102,7 @@ export function act(acting: Acting, action: Action): void {
   }
 }
 
-/** Which it takes back, but for one that is gone by then. */
+/** The operator undoes it, unless the process has ended by then. */
 async function drain({ world, stage, desk, isHealed }: Acting, place: number, forMs: number): Promise<void> {
   const node = stage.nodes[place]
   const id = node?.app.instance
@@ -114,7 +114,7 @@ async function drain({ world, stage, desk, isHealed }: Acting, place: number, fo
   await Promise.race([instances.drain(id, true).catch(() => {}), world.after(5_000)])
   const until = world.now() + forMs
   while (world.now() < until && !isHealed()) await world.after(Math.min(1_000, until - world.now()))
-  // Asked until it is heard: a drained instance is not a fault that would end by itself.
+  // Repeated until it succeeds: a drained instance is not a fault that ends by itself.
   for (let tries = 0; tries < 1_000 && node.process.state !== 'crashed'; tries++) {
     const isBack = await Promise.race([
       instances.drain(id, false).then(

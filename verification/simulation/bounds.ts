@@ -33,9 +33,8 @@ export function takeOverMsOf(scenario: Scenario): number {
 const WAITING_MS = 20_000
 
 /**
- * After the last fault: whoever died last is forgiven for one lease as the store's outage, and watched for another; whoever
- * was to recover its runs may have died as well, and then that is a slow duty; an instance that was in trouble takes its full
- * share again after three leases.
+ * After the last fault, one lease counts as the store's outage, and a dead instance is watched for another. If the peer that
+ * should recover its runs has died as well, recovery is a slow duty. A troubled instance takes its full share after three leases.
  */
 export function boundsOf(scenario: Scenario): Bounds {
   const { leaseMs } = scenario

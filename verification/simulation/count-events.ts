@@ -1,6 +1,6 @@
 import type { CronceEvent } from '../../packages/cronce/src/model/event.ts'
 
-/** What the instances tell, by kind: the faults are only worth something if they had consequences. */
+/** Events that the instances emit, by kind. Faults without consequences would test nothing. */
 export function countEvent(event: CronceEvent, count: (what: string) => void): void {
   if (event.type === 'fire.planned') return
   if (event.type === 'run.started') {

@@ -1,15 +1,14 @@
 import { SYNC_POINTS } from '../sync-points.ts'
 
-/** Of fewer seeds nothing is demanded. */
+/** With fewer seeds nothing is demanded. */
 export const DEMANDED_FROM = 100
 
 /** Seeds that must pass before something is demanded, times the share of seeds that meet it: exp(-14) is less than one in a million. */
 const EXPECTED = 14
 
 /**
- * What must have happened at least once: a run in which it did not proves nothing about it, and is invalid, not passed. Each has the
- * percentage of seeds that meet it (an estimate, below the share among 64 seeds) and the counters that show it. It is demanded
- * of so many seeds that none of them meets it by chance less than once in a million runs.
+ * What must have happened at least once; otherwise a run is invalid, not passed. Each has the percentage of seeds that meet it
+ * (estimated low, from 64 seeds) and its counters. Demanded only of enough seeds that chance misses it once in a million runs.
  */
 const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: string[]])[] = [
   [20, 'a settlement by a run that was overtaken was refused', 'zombie refused: settle'],
@@ -82,7 +81,7 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [3, 'the end of an alert was sent', 'alert resolved'],
   [2, 'an alert was sent by another process than the one that had noticed', 'alert sent by a successor'],
   [1, 'the receiver of alerts was down', 'alert receiver down'],
-  [20, 'an operator did not know what became of a wish', 'unknown wish'],
+  [20, 'an operator did not learn the result of a request', 'unknown wish'],
   [20, 'a wish of an operator was refused', 'refused wish'],
   [12, 'records were pruned', 'pruned record'],
   [20, 'a transaction was committed', 'transaction committed'],

@@ -172,7 +172,9 @@ function moveJob(draft: Draft, from: number, to: number): void {
   deploy(to, isDroppedFirst ? laterMs : 0, (jobs) => ({ ...jobs, [name]: plan }))
 }
 
-/** A release renames the job that only its app has. Sometimes another app has the new name, until it is gone or drops it. */
+/**
+ * A release renames the job that only its app has. Sometimes another app has the new name, until it leaves or drops it.
+ */
 function renameJob(draft: Draft, app: number, other: number): void {
   const { dice, releases, nodes, actions } = draft
   const [was, name] = [ownName(APPS[app]!), newName(APPS[app]!)]

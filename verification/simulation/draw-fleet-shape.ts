@@ -40,7 +40,7 @@ function withRoles(dice: Dice, scenario: Scenario): Scenario {
   return { ...scenario, nodes, releases: [web, worker], actions }
 }
 
-/** A script takes the place of the last node for a while, with an id that nobody else has. */
+/** A script replaces the last node for a while, with an id of its own. */
 function withScripts(dice: Dice, scenario: Scenario): Scenario {
   const script: Release = { id: 'script', jobs: {}, isImplicit: dice.chance(0.5) }
   const release = scenario.releases.length

@@ -8,7 +8,7 @@ import type { Action, NodePlan, Plan, Release, Scenario } from './scenario.ts'
 /** The job that fires on each host. */
 export const SWEEP = 'sweep'
 
-/** With longer leases it takes minutes until a host counts as gone. */
+/** With longer leases it takes minutes until a host counts as dead. */
 const LONGEST_LEASE_MS = 5_000
 
 const ROLES = ['web', 'db']

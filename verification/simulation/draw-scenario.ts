@@ -16,7 +16,7 @@ import type { Plan, Release, Scenario, Work } from './scenario.ts'
 
 const DAY = 86_400_000
 
-/** One in so many is about days, time zones and retention; the others are about seconds. */
+/** One scenario in this many is about days, time zones and retention; the others are about seconds. */
 const DAYS_ONE_IN = 6
 
 export function drawScenario(seed: number): Scenario {
@@ -37,13 +37,14 @@ export function drawScenario(seed: number): Scenario {
   const declared = Array.from({ length: dice.whole(1, 6) }, (_, index) => `s${index + 1}`)
   const created = Array.from({ length: dice.whole(0, 2) }, (_, index) => `c${index + 1}`)
   const releases = drawReleases(dice, setting, declared)
-  // By dice of its own: what was drawn before there was such a choice stays as it was.
+  // With its own dice, so that earlier seeds still draw the same scenario.
   const size = createDice(seedOf(seed, 'concurrency'))
   const isNarrow = size.chance(0.25)
   const nodes = Array.from({ length: dice.whole(1, 5) }, () => ({
     concurrency: isNarrow ? size.whole(1, 4) : 50,
     skewMs: dice.pick([0, 0, 50, -400, 60_000, -60_000, 3_600_000]),
-    // Beats are few where it is about days: more than a real clock would drift in between is no fair game.
+    // Heartbeats are rare in scenarios of days. A larger drift between two of them than a real clock has would be
+    // unfair.
     rate: kind === 'days' ? dice.pick([1, 1, 0.9998, 1.0002]) : dice.pick([1, 1, 1, 0.95, 1.05]),
   }))
   const cast = { ...setting, nodes: nodes.length, releases: releases.length, declared, created }

@@ -15,7 +15,7 @@ export interface Workplace {
   readonly recorder: Recorder
   /** Outside of everything: takes a mark unless it has seen a higher token for the fire. */
   readonly resource: Map<string, bigint>
-  /** Transactions whose work was done, by effect key: what became of them shows in the end. */
+  /** Transactions whose work was done, by effect key. The final state of the store shows their outcome. */
   readonly attempted: Map<string, Attempted>
   /** Tokens of runs whose transactions were not answered. */
   readonly lost: Set<string>
@@ -23,7 +23,7 @@ export interface Workplace {
   readonly transacting: ReadonlySet<string>
   /** Names of nodes that were asked to stop. */
   readonly stopping: Set<string>
-  /** The judge of the apps hears of every handler that is called. */
+  /** The judge of the apps receives every handler call. */
   readonly started: (run: RunOfFire, node: string) => void
   readonly count: (what: string) => void
   readonly report: Report
@@ -32,13 +32,13 @@ export interface Workplace {
 interface Attempted {
   readonly run: RunOfFire
   readonly node: string
-  /** What the handler was told. `null`: nothing, or nothing certain. */
+  /** The result that the handler received. `null`: none, or not a certain one. */
   told: 'committed' | 'rolled-back' | null
 }
 
 type SomeRun = Run<unknown, MemoryTransaction>
 
-/** A handler of whatever schedule: what it does is drawn from the seed, the fire and the attempt, and from nothing else. */
+/** The handler of every schedule. Its behavior depends only on the seed, the fire and the attempt. */
 export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {
   const { schedule, dueAt, nonce } = run.fire
   const seen: RunOfFire = { schedule, dueAt, nonce, attempt: run.attempt, token: String(run.token) }
@@ -131,7 +131,7 @@ async function transact(place: Workplace, run: SomeRun, seen: RunOfFire): Promis
     })
     attempt.told = 'committed'
   } catch (error) {
-    // Whoever is stopped may not have found out.
+    // A process that is being stopped may not have found out.
     if (!stopping.has(node)) attempt.told = 'rolled-back'
     throw error
   }

@@ -10,11 +10,11 @@ export interface Listening {
   readonly node: Node
   /** From now on. */
   readonly begin: () => void
-  /** Judge it, and stop listening. */
+  /** Judges the feed, and stops listening. */
   readonly finish: () => void
 }
 
-/** A process that follows a feed, over a connection that fails as its plan says until all is healed. */
+/** A process that follows a feed over a connection that fails according to its plan, until all faults have healed. */
 export function listenTo(
   node: Node,
   plan: FeedPlan,

@@ -26,7 +26,7 @@ export interface Node {
   readonly app: Cronce<Tx>
   readonly link: Link
   readonly disturbances: Set<Disturbance>
-  /** Peers take it for gone, although it lives. */
+  /** Peers take it for dead, although it lives. */
   isSessionLost: boolean
 }
 
@@ -41,7 +41,7 @@ export interface NodeParts {
   readonly told: (node: string, event: CronceEvent) => void
   /** The receiver of alerts has taken a message. */
   readonly received: (message: AlertMessage, node: string) => void
-  /** Whether the store takes the process of this instance for gone. */
+  /** Whether the store takes the process of this instance for dead. */
   readonly isGone: (instance: string) => boolean
 }
 
@@ -101,7 +101,10 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   }
 }
 
-/** One channel, to a receiver that may be down or slow. A process that is gone by then does not hear that it was taken. */
+/**
+ * One channel, to a receiver that may be down or slow. A process that has ended by then does not learn that its message
+ * was accepted.
+ */
 function alertsOf({ world, scenario, received, place }: NodeParts, name: string, process: Process) {
   const { alerts } = scenario
   if (alerts === undefined) return undefined
@@ -120,7 +123,7 @@ function alertsOf({ world, scenario, received, place }: NodeParts, name: string,
   return { channels: [send], gather }
 }
 
-/** Who asks for things, over a connection that may fail like any other. Never crashes, and runs nothing. */
+/** A client of an operator, over a connection that may fail like any other. Never crashes, and runs nothing. */
 export function createOperator(parts: NodeParts, name: string, latencyMs: number): Node {
   const { world, scenario, place } = parts
   const process = createProcess(world, scenario.epoch)

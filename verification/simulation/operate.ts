@@ -16,7 +16,7 @@ export interface Desk {
   readonly activity: ActivityJudge
 }
 
-/** Do what an operator does: look where that is needed, ask, and note what came of it. Nothing it is told makes it fail. */
+/** Acts as an operator: reads where needed, sends the request, and records the result. No answer makes it fail. */
 export async function operate(desk: Desk, action: Ask): Promise<void> {
   const note = desk.activity.noteFor(action.schedule)
   const wish = await look(desk, action, note).catch(() => null)
@@ -62,7 +62,7 @@ async function ask(
   return result
 }
 
-/** A stable code says that nothing was done; what the store's failure says is not relied on. */
+/** A stable code proves that nothing was done; the message of a store failure proves nothing. */
 function isRefusal(error: unknown): boolean {
   return error instanceof CronceError && error.code !== 'STORE_FAILED'
 }

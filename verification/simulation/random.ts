@@ -8,7 +8,7 @@ export interface Dice {
   /** Whole, both ends included. */
   readonly whole: (from: number, to: number) => number
   readonly pick: <Item>(items: readonly Item[]) => Item
-  /** So many different ones, in their order. */
+  /** This many different items, in their original order. */
   readonly some: <Item>(items: readonly Item[], count: number) => Item[]
 }
 
@@ -28,7 +28,7 @@ export function createDice(seed: number): Dice {
   }
 }
 
-/** The same number for the same text and seed, whoever asks and whatever was asked before. */
+/** The same number for the same text and seed, independent of earlier calls. */
 export function seedOf(seed: number, text: string): number {
   let hash = seed ^ 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)

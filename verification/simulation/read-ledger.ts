@@ -3,7 +3,7 @@ import type { Client } from '../../packages/cronce/src/client/client.ts'
 import type { FireView, InstanceView, RunView, ScheduleView } from '../../packages/cronce/src/client/views.ts'
 import { RESERVED_PREFIX } from '../../packages/cronce/src/model/exclusive-jobs.ts'
 
-/** All that the product says about itself, by its public client. */
+/** Everything that the product reports about itself, read through its public client. */
 export async function readLedger(client: Client<never>, now: () => number, storeAt: number): Promise<Ledger> {
   const at = now()
   const fires: LedgerFire[] = []

@@ -7,7 +7,7 @@ export interface Recorder {
   readonly finish: (run: RunOfFire, node: string, how: 'returned' | 'threw') => void
   readonly effect: (run: RunOfFire, node: string, sink: Effect['sink'], key: string, accepted: boolean) => void
   readonly node: (node: string, what: NodeEntry['what'], able: Pick<NodeEntry, 'jobs' | 'concurrency' | 'app'>) => void
-  /** Until `until`, or to be ended by what is returned: its effects end so much later. */
+  /** Lasts until `until`, or until the returned function is called. Its effects end this much later. */
   readonly fault: (
     fault: string,
     node: string | null,
@@ -16,7 +16,7 @@ export interface Recorder {
   readonly clock: (byMs: number) => void
   /** To be answered by what is returned; what never is stays unknown. */
   readonly ask: (schedule: string, request: Request) => (result: 'ok' | 'fail' | 'info') => void
-  /** It was done just now, decided on what was there so long ago by the store's clock. It counts for certain after `aheadMs`. */
+  /** Done just now, on a decision that is this old by the store's clock. Counts as certain after `aheadMs`. */
   readonly done: (schedule: string, request: Request, agoMs: number, aheadMs?: number) => void
   /** It was done just now, and what it ends may go on, or may have passed to another schedule. */
   readonly maybe: (schedule: string, request: Request, agoMs: number) => void
@@ -30,7 +30,7 @@ type Open<Item> = { -readonly [Name in keyof Item]: Item[Name] }
 export function createRecorder(world: World): Recorder {
   const entries: Entry[] = []
   const now = (): Time => world.now()
-  /** What the store's clock showed so long ago was longer ago if that clock has been set back since. */
+  /** If the store's clock was set back since, a time that it showed is longer ago than the difference. */
   const before = (agoMs: number): Time => {
     let at = now() - agoMs
     for (const entry of entries.toReversed())

@@ -13,7 +13,7 @@ const [from, step, count, seconds, least] = process.argv.slice(2).map(Number) as
 const end = performance.now() + seconds * 1_000
 let seed = from
 
-// A promise that nobody follows, or an error that nobody catches, would have ended the user's process.
+// An unhandled rejection or an uncaught error would have ended the user's process.
 process.on('uncaughtException', (error) => {
   write({ ...emptyTally(), seeds: 1, violations: [{ seed, name: 'uncaught', message: String(error) }] })
   process.exit(0)

@@ -33,7 +33,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string' },
     seconds: { type: 'string', default: '45' },
-    /** So many seeds, also if they take longer than that. */
+    /** The minimum number of seeds, even if they take longer than that. */
     least: { type: 'string', default: '0' },
     jobs: { type: 'string', default: String(Math.min(2, availableParallelism())) },
     json: { type: 'boolean', default: false },

@@ -2,8 +2,8 @@ import type { Instant, Spec, Time } from '../../packages/checker/src/history.ts'
 import type { SyncPoint } from '../../packages/cronce/src/engine/parts.ts'
 
 /**
- * All that a simulation is told: plain data, drawn from a seed before it runs. Every action stands for itself, so that a
- * failing scenario can be run again with fewer of them.
+ * The input of a simulation: plain data, drawn from a seed before it runs. Actions are independent, so that a failing
+ * scenario can be repeated with fewer of them.
  */
 export interface Scenario {
   readonly format: 1
@@ -27,7 +27,7 @@ export interface Scenario {
   readonly faultsMs: Time
   readonly calmMs: Time
   readonly actions: readonly Action[]
-  /** How long before their due time fires are claimed. The store then notices processes that are gone. @default 0 */
+  /** How long before their due time fires are claimed. The store then notices processes that have ended. @default 0 */
   readonly claimAheadMs?: number
   /** How long settlements are gathered. @default 0 */
   readonly settleDelayMs?: number
@@ -46,7 +46,7 @@ export interface AlertPlan {
   readonly down: { readonly from: Time; readonly to: Time } | null
 }
 
-/** Somebody who follows what happens, from some moment on, over a connection on which each call has this chance to fail. */
+/** A reader of the feed, from some moment on, over a connection on which each call has this chance to fail. */
 export interface FeedPlan {
   readonly at: Time
   readonly intervalMs: number
@@ -62,7 +62,7 @@ export interface NodePlan {
   readonly rate: number
   /** With `host`; none given: it has none but its own name. */
   readonly labels?: Labels
-  /** The release that it begins with; the first one unless told. */
+  /** The release that it starts with. @default the first one */
   readonly release?: number
 }
 
@@ -79,7 +79,7 @@ export interface Release {
   readonly jobs: Readonly<Record<string, Plan>>
 }
 
-/** A schedule as it is judged, and what does not matter to the judge. */
+/** A schedule as it is judged, and settings that do not matter to the judge. */
 export interface Plan {
   readonly spec: Spec
   readonly jitterKind: 'fixed' | 'random'
@@ -166,7 +166,7 @@ export type ProcessAction =
   /** The process ends, and its place stays empty, also after all faults, until a process appears there. */
   | { readonly kind: 'vanish'; readonly node: number; readonly how: 'stop' | 'crash' }
   | { readonly kind: 'appear'; readonly node: number; readonly release: number }
-  /** Peers take the process for gone, although it lives. It may be told so. */
+  /** Peers take the process for dead, although it lives. It may be notified. */
   | { readonly kind: 'session-lost'; readonly node: number; readonly forMs: number; readonly isTold: boolean }
   /** A process of the release of this place that only calls `runDue`, beside the one that stays. `null`: it is not killed. */
   | { readonly kind: 'call'; readonly node: number; readonly killedAfterMs: number | null }

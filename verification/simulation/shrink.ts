@@ -36,7 +36,7 @@ async function withoutKinds(scenario: () => Scenario, tryThis: Try): Promise<voi
   }
 }
 
-/** Halves, quarters, … single ones: whatever is not needed goes. */
+/** Removes halves, quarters, … single actions, as long as the failure remains. */
 async function withoutActions(scenario: () => Scenario, tryThis: Try): Promise<void> {
   for (let size = Math.ceil(scenario().actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let start = 0; start < scenario().actions.length; ) {

@@ -24,7 +24,7 @@ export interface Outcome {
   readonly history: History
   readonly violations: readonly Finding[]
   readonly counters: Readonly<Record<string, number>>
-  /** Of the history and of the store as it was left; empty unless it was asked for. */
+  /** The history and the final state of the store; empty unless requested. */
   readonly hash: string
   readonly events: number
   /** Instants that were decided about, and wishes of operators: run, skipped or missed. */
@@ -37,7 +37,7 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   const scenario = options.scenario ?? drawScenario(seed)
   const setup = createSetup(scenario)
   const { stackTraceLimit } = Error
-  // Errors end up on record; where in the code they came from is nobody's business here.
+  // Errors are recorded; their stack traces would differ between runs.
   Error.stackTraceLimit = 0
   let entries: Entry[]
   try {
@@ -67,7 +67,10 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   }
 }
 
-/** Faults, then heal, then a calm while, then a last look, then everybody leaves. Answers what was seen until that look. */
+/**
+ * Faults, then healing, then a calm phase, then a last read, then all nodes leave. Returns what was seen until that
+ * read.
+ */
 async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<Entry[]> {
   const { world, acting, stage, heal, findings } = setup
   for (const place of scenario.nodes.keys()) world.at(0, () => stage.start(place))
@@ -94,7 +97,7 @@ async function play(setup: Setup, scenario: Scenario, goOn: boolean): Promise<En
   return entries
 }
 
-/** Everybody is asked to stop, and leaves nothing behind. */
+/** All nodes are asked to stop, and leave nothing behind. */
 async function leave({ world, stage, report, observed }: Setup, scenario: Scenario): Promise<void> {
   await world.until(stage.awake())
   const longestMs = A_LONG_STOP_MS + scenario.drainMs
@@ -109,5 +112,5 @@ async function leave({ world, stage, report, observed }: Setup, scenario: Scenar
 
 /** Beyond the drain: grace, farewell, and closing the store. */
 const A_LONG_STOP_MS = 60_000
-/** Whoever ignores its signal is at it for as long as it likes. */
+/** The longest time for which a handler that ignores its signal runs. */
 const LONGEST_HANDLER_MS = 3_600_000

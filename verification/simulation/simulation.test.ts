@@ -30,7 +30,7 @@ test('what happens in a world happens by time, and by request at the same time',
   assert.deepEqual(seen, wanted)
 })
 
-test('whatever promises lead to has happened before the next thing happens', async () => {
+test('all consequences of promises happen before the next event', async () => {
   const world = createWorld()
   const seen: string[] = []
   for (const name of ['one', 'two']) {
@@ -82,7 +82,7 @@ function shortened({ kind, ...scenario }: Scenario): Scenario {
   return { ...scenario, kind, faultsMs, calmMs: faultsMs / 10, actions }
 }
 
-/** All beyond what is told as skewed: telling it or not is all that a skew may change. */
+/** All beyond the skew that is reported. A skew may change only whether it is reported. */
 function withSkews(scenario: Scenario, skews: readonly number[]): Scenario {
   return {
     ...scenario,

@@ -2,7 +2,7 @@ import type { World } from '../../packages/cronce/test/virtual/world.ts'
 
 /** Things that last for a while, and end early when all is to be well. */
 export interface Spells {
-  /** Calls `end` once: after so long, or with all others. */
+  /** Calls `end` once: after `forMs`, or with all others. */
   last(forMs: number, end: () => void): void
   endAll(): void
 }

@@ -6,14 +6,14 @@ import type { Spells } from './spells.ts'
 
 /** The nodes: each place has one process after the other. */
 export interface Stage {
-  /** Who is up in each place. */
+  /** The node that is up in each place. */
   readonly nodes: readonly (Node | null)[]
   /** All that there ever were. */
   readonly all: readonly Node[]
   /** What is wrong with the connections of all, also of those to come. */
   readonly everywhere: Set<Disturbance>
   start(place: number): void
-  /** It is gone, as if by kill -9, and comes back after a while. */
+  /** Ends as by kill -9, and restarts after a while. */
   crash(place: number, downMs: number): void
   crashLater(place: number, deliveries: number, downMs: number): void
   crashAt(place: number, point: SyncPoint, downMs: number): void
@@ -22,7 +22,7 @@ export interface Stage {
   pause(place: number, forMs: number, how: 'stopped' | 'suspended'): void
   pauseAt(place: number, point: SyncPoint, forMs: number, how: 'stopped' | 'suspended'): void
   stepWall(place: number, byMs: number): void
-  /** Peers take the process for gone, although it lives. */
+  /** Peers take the process for dead, although it lives. */
   loseSession(place: number, forMs: number, isTold: boolean): void
   setRelease(place: number, release: number): void
   /** The process ends, and no other one starts in its place. */
@@ -31,7 +31,7 @@ export interface Stage {
   appear(place: number, release: number): void
   /** A process of the release of this place calls `runDue`, and is killed if it has not ended after this long. */
   call(place: number, killedAfterMs: number | null): void
-  /** All faults off, and everybody up. */
+  /** Ends all faults and starts all nodes. */
   heal(): void
   /** All that are up stop, calls of `runDue` included, and none comes back. */
   leave(): Promise<readonly Node[]>
@@ -48,7 +48,7 @@ export function createStage(parts: NodeParts, spells: Spells): Stage {
   const isEmpty = scenario.nodes.map(() => false)
   const lives = scenario.nodes.map(() => 0)
   const all: Node[] = []
-  /** They wait for whoever is in that place when it gets there. */
+  /** Faults that wait for the node in that place to reach the point. */
   const ambushes = scenario.nodes.map(() => new Map<SyncPoint, () => void>())
   /** Processes that only call `runDue`. */
   const calls = new Map<Node, Promise<unknown>>()

@@ -11,8 +11,8 @@ import { type Plan, planIn, type Release } from './scenario.ts'
 const LONG_AGO_MS = 60_000
 
 /**
- * What only the store can tell for certain: when a deployment's declarations were written, when a schedule left the code,
- * which steps and transactions are on record.
+ * Facts that only the store knows for certain: when a deployment's declarations were written, when a schedule left the
+ * code, which steps and transactions are on record.
  */
 export function witness(
   { recorder, count }: Pick<Workplace, 'recorder' | 'count'>,
@@ -90,7 +90,7 @@ export function witness(
       if (run !== undefined) recorder.effect(seenOf(run), step.who, 'transaction', 'row', true)
     },
     stepped(who, command, answer) {
-      // What the library does once for itself is no effect of a handler.
+      // Work that the library does once for itself is not an effect of a handler.
       if (command.kind === 'resolve' || command.fire.schedule.startsWith(RESERVED_PREFIX)) return
       count(`step ${command.kind} ${answer.kind}`)
       const isDone = command.kind === 'end' && !command.failed
@@ -109,8 +109,8 @@ function undoneMs(before: ScheduleState | undefined, after: ScheduleState, now: 
 }
 
 /**
- * A schedule that takes over from another name of its job begins so long ago, where that one stopped. Below zero: the other name has
- * claimed instants ahead, or the store's clock was set back since.
+ * A schedule that takes over from another name of its job begins this long ago, where that name stopped. Negative: the
+ * other name has claimed instants ahead, or the store's clock was set back since.
  */
 function leftByOtherNameMs(before: ScheduleState | undefined, after: ScheduleState, now: Instant): number {
   const isNew = before === undefined || (before.retiredAt !== null && after.retiredAt === null)

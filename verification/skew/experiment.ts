@@ -8,7 +8,7 @@ import type { Message, Order, System } from './order.ts'
 export interface Trial {
   /** One clock is so far behind, one is right, one is so far ahead: the outer two are twice as far apart. */
   readonly skewMs: number
-  /** So many slots are looked at. */
+  /** The number of slots to examine. */
   readonly seconds: number
   /** Side by side: on the same machine, at the same time, each with three processes of its own. */
   readonly systems: readonly System[]

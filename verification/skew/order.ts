@@ -1,4 +1,4 @@
-/** Who decides that a slot runs once. */
+/** The component that ensures that a slot runs once. */
 export const SYSTEMS = ['lock', 'coordinator', 'jobs'] as const
 
 export type System = (typeof SYSTEMS)[number]
@@ -9,13 +9,13 @@ export const SYSTEM_NAMES: Readonly<Record<System, string>> = {
   jobs: 'cronce jobs',
 }
 
-/** What a process is told on its command line. */
+/** The command-line argument of a process. */
 export interface Order {
   readonly system: System
   readonly redis: string
 }
 
-/** What it says: that it is ready, or that the task has begun. */
+/** Messages of a process: it is ready, or the task has started. */
 export type Message = { readonly type: 'ready' } | { readonly type: 'run'; readonly slot: number }
 
 export const TASK = 'five-ms'

@@ -32,7 +32,7 @@ for (const skewMs of values.skews.split(',').map(Number)) {
 if (values.json) console.log(JSON.stringify(rows))
 process.exitCode = rows.some((row) => row.system !== 'lock' && isWrong(row)) ? 1 : 0
 
-/** node-cron misses a slot when its process stands still for a second, whoever decides; jobs may not. */
+/** node-cron misses a slot when its process is paused for a second, with any coordinator; jobs must not. */
 function isWrong({ system, slots, duplicates, early, missed }: Tally): boolean {
   return duplicates + early > 0 || missed > (system === 'jobs' ? 0 : slots / 10)
 }

@@ -15,5 +15,5 @@ class ShiftedDate extends RealDate {
   }
 }
 
-// Also what is called without `new`, which a class can't be: nobody here does that.
+// `Date()` without `new` would throw with a class; no code here calls it.
 if (byMs !== 0) globalThis.Date = ShiftedDate as DateConstructor

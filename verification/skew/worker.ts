@@ -1,4 +1,4 @@
-/** One process of the experiment, until its parent is gone: a task of five milliseconds, every second. */
+/** One process of the experiment, until its parent has ended: a task of five milliseconds, every second. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import cron, { type RunCoordinator } from 'node-cron'

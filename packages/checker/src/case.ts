@@ -17,7 +17,7 @@ import { type SpanIndex, spanIndex } from './spans.ts'
 import { type StoreClock, storeClock, type Times } from './store-clock.ts'
 import type { Property } from './verdict.ts'
 
-/** A history made ready to be judged: each property looks at it and says what is wrong. */
+/** A history prepared for judging: each property examines it and reports violations. */
 export interface Case {
   readonly history: History
   readonly bounds: Bounds
@@ -25,9 +25,12 @@ export interface Case {
   readonly fleet: Fleet
   readonly final: Ledger
   readonly schedules: readonly Subject[]
-  /** The node of the instance that held a run, as far as any of its handlers told. */
+  /** The node of the instance that held a run, as far as its handlers reported it. */
   readonly nodes: ReadonlyMap<string, string>
-  /** How many cases the rules about elapsed time could judge, since witnesses vouch for the whole stretch. They count themselves. */
+  /**
+   * How many cases the rules about elapsed time could judge, because witnesses vouch for the whole stretch. The rules
+   * count themselves.
+   */
   readonly timed: Map<Property, number>
 }
 
@@ -38,7 +41,7 @@ export function countTimed({ timed }: Case, property: Property): void {
 /** A schedule, and all that is known about it. */
 export interface Subject extends Dossier {
   readonly definitions: Definitions
-  /** What the last read says of it. */
+  /** Its state in the last read. */
   readonly row: LedgerSchedule | null
   readonly expected: ReadonlyMap<Instant, Expected>
   /** In the order of the claims. */
@@ -47,7 +50,7 @@ export interface Subject extends Dossier {
   readonly active: SpanIndex<Story>
   /** When fires may have been open: also while they waited for their turn. */
   readonly open: SpanIndex<Story>
-  /** Records are kept at least so long. */
+  /** The minimum time for which records are kept. */
   readonly keptMs: number
   /** Records of instants up to this one may have been pruned. */
   readonly prunedTo: Instant
@@ -104,7 +107,7 @@ function subjectOf(dossier: Dossier, history: History, final: Ledger, clock: Sto
 
 const DAY_MS = 86_400_000
 
-/** How old a record gets at least: its time, or its turn when there are more than are kept by number. */
+/** The minimum age of a record: its retention, or its place when records are kept by number. */
 function keptMsOf({ stories, ranges }: Dossier, specs: readonly Spec[]): number {
   const count = stories.size + ranges.length
   const ages = specs.map(({ keepMs, keepCount, misfire }) => {
@@ -141,7 +144,7 @@ function openSpan(story: Story, clock: StoreClock) {
   return [{ from, to: endOf(story, clock), item: story }]
 }
 
-/** Of what is on record no more, only the handlers tell. */
+/** For fires that are no longer on record, only the handlers testify. */
 function handledSpan(story: Story) {
   const { starts, finishes } = story
   if (starts.length === 0) return []
@@ -153,7 +156,7 @@ function endOf({ record }: Story, clock: StoreClock): Time {
   return record === null || record.endedAt === null ? Number.POSITIVE_INFINITY : clock.timesOf(record.endedAt).to
 }
 
-/** Which was claimed first. By a clock that was set back only the tokens tell. */
+/** Which was claimed first. If the clock was set back, only the tokens show it. */
 export function compareClaims({ wasSetBack }: StoreClock, a: LedgerRun, b: LedgerRun): number {
   return (wasSetBack ? 0 : claimOf(a) - claimOf(b)) || byToken(a, b)
 }

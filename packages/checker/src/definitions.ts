@@ -19,7 +19,7 @@ export interface Definitions {
 
 export interface Stretch extends Standing, Times {}
 
-/** Something was written, at some time between two; `null`: that it is gone, or goes on. */
+/** Something was written at some time between two; `null`: it was removed, or continues. */
 interface Write<Value> {
   readonly from: Time
   /** Infinite: it is not known whether it ever was. */

@@ -31,7 +31,7 @@ export interface Story {
 /** What belongs to one schedule. */
 export interface Dossier {
   readonly id: string
-  /** Those that may have happened. */
+  /** Events that may have happened. */
   readonly operations: Operation[]
   readonly stories: Map<string, Story>
   /** Records of more than one instant, from the last read. */
@@ -61,7 +61,7 @@ export function evidenceOf(history: History, final: Ledger): ReadonlyMap<string,
   const shown = new Set(final.runs)
   for (const { stories } of dossiers.values()) {
     for (const story of stories.values()) {
-      // Open in an earlier read and gone in the last one: it has ended at an unknown time.
+      // Open in an earlier read and absent in the last one: it has ended at an unknown time.
       const known = story.runs.filter((run) => run.endedAt !== null || shown.has(run))
       story.runs = known.map((run) => withClaim(run, story.record)).sort(byToken)
     }

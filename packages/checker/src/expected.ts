@@ -13,7 +13,7 @@ export interface Expected {
   readonly standing: Standing
   /** It was the schedule's, however unknown outcomes turned out. */
   readonly isCertain: boolean
-  /** It came so long before the last read that it must be on record, if the schedule has gone past it. */
+  /** It is old enough at the last read that it must be on record, if the schedule has gone past it. */
   readonly isClosed: boolean
   readonly duty: 'required' | 'optional' | 'forbidden'
 }
@@ -78,7 +78,7 @@ function dutyOf(
   return instant.isRequired && skips.length === 0 && standing.paused === 'no' ? 'required' : 'optional'
 }
 
-/** Whether everything that may have ended a pause said that what fell into it is skipped. */
+/** Whether everything that may have ended a pause chose to skip what fell into it. */
 function isSkippedPause(operations: readonly Operation[], { from }: Times): boolean {
   return operations.every((operation) => {
     const isChoice = operation.verb === 'resume' || operation.verb === 'pause'
@@ -93,7 +93,7 @@ function withinLimits(
   clock: StoreClock,
 ): ReadonlyMap<Instant, Expected> {
   const kept = new Map<Instant, Expected>()
-  // Instants that passed while it was retired are not expected, and count all the same.
+  // Instants that passed while it was retired are not expected, but still count.
   const records = [...ranges, ...[...stories.values()].flatMap(({ record }) => record ?? [])]
   const retired = records.filter(({ reason }) => reason === 'while-retired')
   let [least, most] = [0, retired.reduce((sum, { count }) => sum + count, 0)]
@@ -116,7 +116,7 @@ function weaker(duty: Expected['duty']): Expected['duty'] {
   return duty === 'required' ? 'optional' : duty
 }
 
-/** Counting begins anew with a schedule that is made again under its name; one for a single instant goes by itself. */
+/** Counting restarts with a schedule that is created again under its name; one for a single instant removes itself. */
 function mayBeNew(operations: readonly Operation[], from: Time, to: Time): boolean {
   const wasOnce = operations.some((operation) => operation.verb === 'define' && operation.spec.trigger?.kind === 'at')
   return operations.some((operation) => {

@@ -3,9 +3,9 @@ import { ownersOf } from './owners.ts'
 import { type Span, type SpanIndex, spanIndex } from './spans.ts'
 import { starvationIn } from './starvation.ts'
 
-/** Who was there, and what was done to them. */
+/** The nodes, and the faults that hit them. */
 export interface Fleet {
-  /** Nothing was wrong with any node, and no earlier fault had an effect any more. */
+  /** No node had a fault, and no earlier fault still had an effect. */
   isCalm(from: Time, to: Time): boolean
   /** Some node that can run this job for this schedule was ready all the time, and had room for more. */
   canRun(schedule: string, job: string, from: Time, to: Time): boolean

@@ -32,7 +32,7 @@ export type Instant = number
 
 /** What the scheduler declares, and is held to. */
 export interface Bounds {
-  /** How long an instance that is gone without a word may hold what it has. */
+  /** How long an instance that died silently may hold its runs. */
   readonly leaseMs: number
   /** After the last fault is over, everything is right again within this. */
   readonly recoveryMs: number
@@ -88,7 +88,7 @@ export type Request =
   | { readonly verb: 'cancel'; readonly dueAt: Instant; readonly nonce: string; readonly token: string | null }
   | { readonly verb: 'retry'; readonly dueAt: Instant; readonly nonce: string; readonly force: boolean }
 
-/** What a schedule is, as far as it can be judged. Everything is said: nothing is defaulted here. */
+/** A schedule, as far as it can be judged. Every field is explicit: nothing is defaulted here. */
 export interface Spec {
   readonly job: string
   /** `null`: fires only when triggered. */
@@ -108,7 +108,7 @@ export interface Spec {
   readonly timeout: { readonly runMs: number | null; readonly graceMs: number }
   /** Starts may be up to this much after the due time. */
   readonly jitterMs: number
-  /** Records are kept at least so long after the fire ended. */
+  /** The minimum time for which records are kept after the fire ended. */
   readonly keepMs: number
   /** And at least this many of them. */
   readonly keepCount: number
@@ -185,7 +185,7 @@ export interface NodeEntry {
   readonly what: 'started' | 'ready' | 'stopping' | 'ended'
   /** Jobs that it can run. */
   readonly jobs: readonly string[]
-  /** Runs that it takes at a time; not said: as many as there are. */
+  /** Runs that it executes at a time; absent: unlimited. */
   readonly concurrency?: number
   /** The app that the process belongs to. Must be given where the history has `owners`. */
   readonly app?: string
@@ -205,7 +205,7 @@ export interface Fault {
   readonly sparesRuns?: boolean | undefined
 }
 
-/** The store's clock was set: from here on it is so much further ahead than before. */
+/** The store's clock was set: from here on it is this much further ahead than before. */
 export interface ClockStep {
   readonly kind: 'clock'
   readonly at: Time
@@ -214,7 +214,9 @@ export interface ClockStep {
   readonly byMs: number
 }
 
-/** A witness vouches that a node had its turn, or that the store answered, whenever it was asked from `at` to `until`. */
+/**
+ * A witness confirms that a node was scheduled, or that the store answered, whenever it was asked from `at` to `until`.
+ */
 export interface Healthy {
   readonly kind: 'healthy'
   readonly at: Time
@@ -223,13 +225,13 @@ export interface Healthy {
   readonly node: string | null
 }
 
-/** All that the scheduler says about itself at one moment. */
+/** Everything that the scheduler reports about itself at one moment. */
 export interface Ledger {
   /** When the read was asked for: it shows at least what was there then. */
   readonly at: Time
   /** When the read was complete: it shows nothing that came later. */
   readonly until: Time
-  /** What the store's clock said. */
+  /** The time of the store's clock. */
   readonly storeAt: Instant
   readonly fires: readonly LedgerFire[]
   readonly runs: readonly LedgerRun[]
@@ -263,11 +265,11 @@ export interface LedgerRun extends RunOfFire {
   readonly instance: string
   /** When it started. */
   readonly startedAt: Instant
-  /** When it was claimed, if that was before its fire was due. The judge takes it from the record of the fire. */
+  /** When it was claimed, if that was before its fire was due. Taken from the record of the fire. */
   readonly claimedAt?: Instant
-  /** From when it could have started; not said by every reader. */
+  /** From when it could have started; not every reader has it. */
   readonly readyAt?: Instant
-  /** Why it started late, as the record says; `null`: it says nothing. Not said by every reader. */
+  /** The recorded reason for a late start; `null`: none. Not every reader has it. */
   readonly cause?: string | null
   readonly endedAt: Instant | null
   readonly outcome: Outcome | null

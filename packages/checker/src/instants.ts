@@ -5,7 +5,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const MOST_CHUNKS = 5_000
 
-/** The instants of a schedule from `from` to `to`, both included, within its start and end, whatever its limit. */
+/** The instants of a schedule from `from` to `to`, both included, within its start and end, ignoring its limit. */
 export function instantsOf(spec: Spec, from: Instant, to: Instant): readonly Instant[] {
   const low = Math.max(from, spec.start ?? from)
   const high = Math.min(to, (spec.end ?? Number.POSITIVE_INFINITY) - 1)

@@ -30,8 +30,8 @@ const JUDGES: readonly Judge[] = [
 ]
 
 /**
- * Whether a history is one that a scheduler which keeps its promises can have. What the history leaves open is decided
- * for the scheduler: whatever is said here to be wrong, is wrong.
+ * Whether a scheduler that keeps its promises can have produced this history. Open questions are decided in favor of
+ * the scheduler, so every reported violation is real.
  */
 export function judge(history: History): Verdict {
   const judged = prepare(history)

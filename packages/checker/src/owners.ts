@@ -9,7 +9,7 @@ export interface Owners {
   mayRun(app: string | null, schedule: string, job: string, times: Times): boolean
 }
 
-/** Not given: apps are not told apart, and every node is entitled to everything. */
+/** Absent: apps are not distinguished, and every node is entitled to everything. */
 export function ownersOf(ownerships: readonly Ownership[] | undefined): Owners {
   if (ownerships === undefined) return { mayRun: () => true }
   const bySchedule = new Map<string, Ownership[]>()

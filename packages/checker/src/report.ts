@@ -2,7 +2,7 @@ import type { Case } from './case.ts'
 import type { Instant, LedgerRun } from './history.ts'
 import type { Basis, Property, Violation } from './verdict.ts'
 
-/** Looks at a case from one side, and says everything that is wrong from there. */
+/** Checks one property of a case, and reports every violation. */
 export type Judge = (judged: Case, report: Report) => void
 
 /** `basis` is `order` if not given. */

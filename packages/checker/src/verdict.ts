@@ -1,6 +1,8 @@
 import type { Entry, Instant, LedgerFire, LedgerRun } from './history.ts'
 
-/** What a history is held to. Each has a name, so that a mutant can be said to be caught by it. */
+/**
+ * The properties that a history is judged by. Each has a name, so that a mutant can name the property that catches it.
+ */
 export const PROPERTIES = {
   C1: 'no miss: what had to run was run to its end',
   C2: 'no duplicate: starts of a fire are attempts one after the other, each after the one before it was revoked',

@@ -26,7 +26,7 @@ describe('alerts, mute, unmute', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('nothing is wrong at first, and what holds the alerts is no schedule in lists', async () => {
+  test('nothing is wrong at first, and the schedule that holds the alerts is not in lists', async () => {
     const none = await bench.say('alerts')
     assert.deepEqual([none.status, none.stdout, none.stderr], [0, '', 'No alerts.\n'])
     await bench.client.alerts.mute('other')

@@ -51,7 +51,7 @@ describe('completion', () => {
     assert.equal(stdout.split('\n').length - 1, COMMANDS.filter(({ hidden }) => !hidden).length)
   })
 
-  test('says nothing rather than complain', async () => {
+  test('prints nothing instead of an error', async () => {
     for (const store of ['sqlite:/nowhere/at/all.db', 'nonsense', '']) {
       const answer = await ask(['__complete', '--', 'describe', ''], { CRONCE_STORE: store })
       assert.deepEqual(answer, { status: 0, stdout: '', stderr: '' })

@@ -11,7 +11,7 @@ export interface Result {
   readonly stderr: string
 }
 
-/** The real thing, as a process of its own, with nothing of the caller's colours. */
+/** The real CLI as a child process, without the caller's color settings. */
 export function cronce(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Result> {
   return start(process.execPath, [MAIN, ...args], env)
 }
@@ -37,20 +37,20 @@ export interface Asked {
   readonly env?: Io['env']
   readonly cwd?: string
   readonly now?: number
-  /** The width of a terminal, for stdout and stderr; without it there is none. */
+  /** The width of a terminal, for stdout and stderr; absent: not a terminal. */
   readonly columns?: number
-  /** Answers to questions, in their order; without them there is nobody to ask. */
+  /** Answers to prompts, in their order; absent: not interactive. */
   readonly answers?: readonly string[]
   readonly input?: string
   readonly signal?: AbortSignal
 }
 
-/** The same without a process, for tests of what is said rather than of how it gets out. */
+/** The same without a process, for tests of the text rather than of the streams. */
 export function call(...args: string[]): Promise<Result> {
   return ask(args)
 }
 
-/** The same in surroundings of one's own. The environment alone may be given, too. */
+/** The same with given surroundings, or with an environment alone. */
 export async function ask(args: readonly string[], env: Io['env'] = {}, asked: Asked = {}): Promise<Result> {
   const { io, said } = listener({ env, ...asked })
   const status = await run(args, io)

@@ -23,7 +23,7 @@ async function untilStatus(status: number, url: string, token: string): Promise<
 }
 
 describe('cronce dashboard', () => {
-  test('serves the page to all, the data to the printed address, and changes nothing unless it is told to', async (context) => {
+  test('serves the page to all, the data to the printed address, and changes nothing unless a flag allows it', async (context) => {
     const folder = scratch(context)
     const app = cronce({ store: `sqlite:${join(folder, 'cronce.db')}`, signals: false, logger: false })
     app.job('nightly', '0 3 * * *', () => {})
@@ -45,7 +45,7 @@ describe('cronce dashboard', () => {
     }
   })
 
-  test('starts while the store is away, says so, and shows it once it is there', async (context) => {
+  test('starts while the store is down, reports it, and shows the data once the store is up', async (context) => {
     const redis = await startRedis()
     context.after(() => redis.stop())
     await redis.kill()

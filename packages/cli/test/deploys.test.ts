@@ -44,7 +44,7 @@ async function findingsOf(store: string, check: string): Promise<{ status: numbe
   return { status, found: findings.filter((finding) => finding.check === check) }
 }
 
-describe('what the command line says about deploys', { concurrency: 3, timeout: 300_000 }, () => {
+describe('what the command line reports about deploys', { concurrency: 3, timeout: 300_000 }, () => {
   test('fires --verify finds what a renamed job ran under its other name', async (context) => {
     const { store, start } = deploysOn(context)
     const hasRun = (app: Cronce, schedule: string, count: number) =>

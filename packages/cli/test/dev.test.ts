@@ -82,7 +82,7 @@ describe('cronce dev', { concurrency: 2 }, () => {
     const { folder } = project(context)
     const dev = running(['dev', '--drain', '10ms'], { cwd: folder })
     await dev.until(/said one/)
-    // Its streams are those of the process with the jobs, too: they are closed when both are gone.
+    // The process with the jobs shares its streams: they are closed when both have ended.
     await dev.end('SIGKILL')
     assert.match(dev.stderr(), /Stopped\.\n$/)
   })

@@ -25,7 +25,9 @@ function doctor(store: string): Promise<Result> {
 
 const MOST_TRIES = 12
 
-/** Of a server that is up. On a busy machine it may take longer to connect than the deadline of a call, five seconds: ask again. */
+/**
+ * The server is up, but on a busy machine connecting may take longer than the call deadline of five seconds: ask again.
+ */
 async function doctorOf(server: string): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const said = await doctor(server)
@@ -97,7 +99,7 @@ console.log(app.instance)`
     }
   })
 
-  test('PostgreSQL: tables, rights, settings, a pooler, and a server that is gone', async () => {
+  test('PostgreSQL: tables, rights, settings, a pooler, and a server that is down', async () => {
     await using server = await startPostgres({ settings: { fsync: 'off' } })
     const bare = await doctorOf(server.url)
     assert.deepEqual([bare.status, levels(bare)], [1, ['schema fail']])

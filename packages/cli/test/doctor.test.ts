@@ -123,7 +123,7 @@ function finds(broken: Broken, check: CheckName, level: Level, message: RegExp):
 }
 
 describe('what the doctor makes of facts', () => {
-  test('in health every check says ok, once, in a fixed order', () => {
+  test('in health every check reports ok, once, in a fixed order', () => {
     const found = judged()
     assert.deepEqual(new Set(found.map(({ level }) => level)), new Set(['ok']))
     assert.deepEqual(
@@ -239,7 +239,7 @@ describe('what the doctor makes of facts', () => {
     finds({ store: { place: { ...place, freeBytes: 1e6 } } }, 'file-system', 'fail', /1 MB are free/)
   })
 
-  test('work that belongs to labels which no live instance has, and schedules of hosts that are gone', () => {
+  test('work that belongs to labels which no live instance has, and schedules of hosts that have left', () => {
     const placed = { ...SCHEDULE, name: 'backup', job: 'backup', on: { role: ['db'] } }
     finds({ fleet: { schedules: [placed] } }, 'orphans', 'fail', /no live instance has role=db/)
     const labelled = { ...INSTANCE, labels: { role: 'db' } }
@@ -259,7 +259,7 @@ describe('what the doctor makes of facts', () => {
     finds({ fleet: { schedules: [gone] } }, 'retired', 'note', /schedule of a host is retired.*sweep@web-9/)
   })
 
-  test('a fleet that is gone, drained, silent, dying, or whose clocks are off', () => {
+  test('a fleet that has left, is drained, silent, dying, or whose clocks are off', () => {
     const gone = { ...INSTANCE, state: 'dead' as const }
     const late = { ...SCHEDULE, dueSince: NOW - HOUR }
     const levels = (fleet: Partial<FleetFacts>) =>
@@ -270,7 +270,7 @@ describe('what the doctor makes of facts', () => {
     assert.deepEqual(levels({ instances: [{ ...INSTANCE, drain: true }] }), ['instances warn'])
     const ofExec = { ...SCHEDULE, job: 'backup', nextAt: null, needsInstance: false }
     assert.deepEqual(levels({ instances: [], schedules: [ofExec] }), ['instances note'])
-    assert.deepEqual(levels({ schedules: [SCHEDULE, ofExec] }), [], 'nobody has to be there for it')
+    assert.deepEqual(levels({ schedules: [SCHEDULE, ofExec] }), [], 'it needs no live instance')
     finds(
       { fleet: { instances: [INSTANCE, { ...gone, id: 'b' }] } },
       'silent',
@@ -484,7 +484,7 @@ describe('what the doctor makes of facts', () => {
     }
   })
 
-  test('schedules that fail, that were forgotten in a pause, that have no timeout', () => {
+  test('schedules that fail, that were left in a pause, that have no timeout', () => {
     finds({ fleet: { schedules: [{ ...SCHEDULE, failedInRow: 4 }] } }, 'failing', 'warn', /report:ada \(4\)/)
     const pause = { at: NOW - 9 * DAY, untilAt: null, author: 'ada' }
     finds(
@@ -513,7 +513,7 @@ describe('what the doctor makes of facts', () => {
     assert.match(found.find(({ check }) => check === 'stuck')!.message, /^Of the latest 1 open runs, none/)
   })
 
-  test('every line that is not ok says what to do', () => {
+  test('every line that is not ok has a hint', () => {
     const all = [
       judged({ machine: { node: 'v20.0.0', zoneData: '2020a', isKubernetes: true, drainMs: 1e6 } }),
       judged({
@@ -528,7 +528,7 @@ describe('what the doctor makes of facts', () => {
     assert.ok(all.filter(({ level }) => level !== 'ok').length >= 6)
   })
 
-  test('the page about it tells all checks, in their order', () => {
+  test('the page about doctor lists all checks, in their order', () => {
     const page = readFileSync(new URL('../../../docs/doctor.md', import.meta.url), 'utf8')
     const rows = [...page.slice(page.indexOf('## Checks')).matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name)
     assert.deepEqual(rows, [...CHECKS])

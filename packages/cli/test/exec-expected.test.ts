@@ -26,7 +26,7 @@ describe('the rule that exec is called by', { concurrency: 1 }, () => {
     return bench.say('exec', '--name', name, ...flags, '--', 'sh', '-c', script)
   }
   const justNow = () => new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString()
-  /** What doctor would find so much later. */
+  /** What doctor would find this much later. */
   const missingIn = async (ms: number) => {
     const { client } = bench
     const later: Client = {
@@ -37,7 +37,7 @@ describe('the rule that exec is called by', { concurrency: 1 }, () => {
     return Object.fromEntries(schedules.map(({ name, callMissingAt }) => [name, callMissingAt]))
   }
 
-  test('is kept, so that list, describe and next say when the next call is expected', async () => {
+  test('is stored, so that list, describe and next show when the next call is expected', async () => {
     const done = await exec('backup', '--due', justNow(), '--expect', '0 3 * * *', '--tz', 'Europe/Berlin')
     assert.equal(done.status, 0, done.stderr)
     assert.equal(readFileSync(join(folder, 'backup'), 'utf8'), 'null', 'the rule is not an input of the command')
@@ -83,7 +83,7 @@ describe('the rule that exec is called by', { concurrency: 1 }, () => {
     assert.equal(rule?.kind === 'cron' && rule.expression, '* * * * * *')
   })
 
-  test('tells doctor that a crontab no longer calls, until it does or is paused', async () => {
+  test('doctor reports a crontab that no longer calls, until it calls or is paused', async () => {
     await exec('hourly', '--due', justNow(), '--expect', '0 * * * *', '--tz', 'UTC')
     await exec('daily', '--due', justNow(), '--expect', '0 3 * * *', '--tz', 'UTC')
     const { hourly: early } = await missingIn(0)

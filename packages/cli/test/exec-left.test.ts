@@ -18,7 +18,7 @@ async function until(is: () => Promise<boolean>): Promise<void> {
   assert.fail('it did not come to that in two minutes')
 }
 
-describe('where only a lease tells that a host is gone', { concurrency: 2 }, () => {
+describe('where only a lease shows that a host has died', { concurrency: 2 }, () => {
   let redis: Server
   before(async () => {
     redis = await startRedis()

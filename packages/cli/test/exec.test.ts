@@ -13,7 +13,7 @@ import { findDue } from '../src/service/exec/find-due.ts'
 import { ask, type Result } from './cronce.ts'
 import { type Running, running, scratch } from './fixtures/service/running.ts'
 
-/** Says in a file that it has begun, and for which fire; and that it has ended, unless something ends it before. */
+/** Writes to a file when it starts, and for which fire; and when it ends, unless it is ended before. */
 const SLOW = [
   'echo "begun $CRONCE_DUE $CRONCE_ATTEMPT" >> said',
   'while [ ! -e go ]; do sleep 0.05; done',
@@ -137,7 +137,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
     test(`a host that stands by takes over from a host that dies, whose command has died with it: ${kind}`, async (context) => {
       const { exec, said, go, client } = place(context, kind === 'postgres' ? postgres.url : undefined, 'standing by')
       const due = justNow()
-      // Who has just joined may have to wait for the lease, where the store does not tell at once who holds runs.
+      // A new instance may have to wait for the lease, if the store does not report at once which instance holds runs.
       const flags = ['--due', due, '--wait', '--lease', '2s']
       const winner = exec(flags, ['sh', '-c', SLOW])
       await until(() => said().length === 1)
@@ -238,7 +238,7 @@ describe('cronce exec', { concurrency: 3 }, () => {
     assert.deepEqual(said(), ['x', 'x'])
   })
 
-  test('whose schedule is removed meanwhile is ended, and says so', async (context) => {
+  test('whose schedule is removed meanwhile is ended, and reports it', async (context) => {
     const { exec, said, client } = place(context)
     const begun = exec(['--due', justNow()], ['sh', '-c', SLOW])
     await until(() => said().length === 1)

@@ -66,7 +66,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exis
     assert.equal(rows.frequency, '5 times a week (262 in the next 366 days)')
   })
 
-  test('--dst changes what it says about the clock', async () => {
+  test('--dst changes the described clock times', async () => {
     const rows = await explain('30 1 * * *', '--tz', 'Europe/London', '--dst', 'shift')
     assert.match(rows.timing, /fires later by the length of the gap/)
     assert.match(rows['zone changes'], /01:30 does not exist, so it fires at 02:30 instead/)
@@ -139,7 +139,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exis
     assert.match(rows.frequency, /^60 times a day /)
   })
 
-  test('H tells what it was hashed to', async () => {
+  test('H shows the value that it was hashed to', async () => {
     const rows = await explain('H H(0-7) * * *', '--seed', 'nightly')
     assert.equal(rows.normalised, '41 7 * * *')
     assert.match(rows.notes, /H in the minute became 41 and H\(0-7\) in the hour became 7 for the seed "nightly"/)
@@ -156,7 +156,7 @@ zone changes  Sun 2027-03-28 02:00 +01:00  clock forward 1h: 01:30 does not exis
     assert.match(step.notes, /5\/15 has a step without a range, which crontab does not know/)
   })
 
-  test('an expression that never fires says so first', async () => {
+  test('an expression that never fires is reported first', async () => {
     const { stdout } = await call('explain', '0 0 31 4,6 *', ...FROM)
     assert.match(stdout, /^NEVER FIRES: April and June have no day 31\.\n\nwords /)
     assert.doesNotMatch(stdout, /^(next|frequency) /m)

@@ -9,7 +9,7 @@ import { importK8s } from '../src/import/k8s-jobs.ts'
 import { MAIN, start } from './cronce.ts'
 import { exported, folder } from './export-jobs.ts'
 
-/** All of these would be heard by node or by cronce itself. */
+/** Node.js or cronce itself would read all of these. */
 const ENV = {
   PATH: '/usr/bin:/bin',
   NODE_OPTIONS: '--no-such-option',
@@ -80,6 +80,6 @@ function bench(context: Parameters<typeof folder>[0]) {
 
 function given(root: string): object {
   const values = readFileSync(join(root, 'out'), 'utf8').split('\0').slice(0, -1)
-  assert.doesNotMatch(readFileSync(join(root, 'all'), 'utf8'), /^CRONCE_ENV_/m, 'it is told once')
+  assert.doesNotMatch(readFileSync(join(root, 'all'), 'utf8'), /^CRONCE_ENV_/m, 'it is written once')
   return Object.fromEntries(NAMES.map((name, index) => [name, values[index]]))
 }

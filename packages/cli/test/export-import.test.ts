@@ -11,7 +11,7 @@ import { exported, type Jobs } from './export-jobs.ts'
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/crontab.txt', import.meta.url))
 
-/** The jobs of an import, as a file of theirs would have them. */
+/** The jobs of an import, as their file would have them. */
 function recordOf(imported: Imported): Jobs {
   return Object.fromEntries(jobsOf(imported).map(({ name, options }) => [name, options]))
 }
@@ -42,7 +42,7 @@ const CRON_JOBS = ['Allow', 'Forbid', 'Replace']
   .map((manifest) => JSON.stringify(manifest))
   .join('\n---\n')
 
-/** What both formats can say of a job: without the delays of retries, and with the window that cronce exec has. */
+/** What both formats can express of a job: without the delays of retries, and with the window that cronce exec has. */
 function meaning(options: object): object {
   const { retry, misfire, ...rest } = options as { retry?: number | { attempts: number }; misfire?: unknown }
   const isLong = typeof misfire === 'object' && /^([2-9]|\d\d+)d$/.test((misfire as { window?: string }).window ?? '')
@@ -90,7 +90,7 @@ describe('what was exported can be imported', () => {
     const { status, text, told } = await exported(context, 'k8s', first)
     assert.equal(status, 0)
     const second = BACK.k8s(text)
-    // Neither cronce exec nor Kubernetes has these; the export says so.
+    // Neither cronce exec nor Kubernetes has these; the export reports it.
     assert.deepEqual([...new Set(told.map((line) => line.replace(/^[^:]*: /, '')))].toSorted(), [
       'changed a change of the clock',
       'changed misfire.window',

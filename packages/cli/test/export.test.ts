@@ -337,7 +337,7 @@ describe('cronce export crontab', () => {
     assert.equal(programPath({ PATH: tools }), `${tools}:${dirname(process.execPath)}:/usr/bin:/bin`)
   })
 
-  test('from a store tells which schedules there are, and that their code is elsewhere', async (context) => {
+  test('from a store lists the schedules, and reports that their code is elsewhere', async (context) => {
     const cwd = folder(context)
     const store = `sqlite:${join(cwd, 'cronce.db')}`
     const client = await connect({ store, logger: false })

@@ -99,7 +99,7 @@ async function urlOf(one: Running): Promise<string> {
   return url!
 }
 
-/** As a scheduler outside does it: an answer that says to come back later is not an answer yet. */
+/** Like an external scheduler: an answer that asks to come back later is not an answer yet. */
 async function deliver(url: string, body: object): Promise<number> {
   const signal = AbortSignal.timeout(LIMIT_MS)
   for (;;) {
@@ -127,7 +127,7 @@ async function until(what: string, isSo: () => Promise<boolean>): Promise<void> 
 
 async function judge(client: Connection, rows: readonly Ran[], seconds: readonly number[]): Promise<void> {
   const keyOf = (fire: { schedule: string; nonce: string }, dueAt: number): string =>
-    // Whoever triggers by an id leaves the time to us.
+    // A caller that triggers by an id leaves the time to cronce.
     fire.schedule === 'event' ? `event ${fire.nonce}` : `${fire.schedule} ${dueAt}`
   const ran = rows.map((row) => keyOf(row, Number(row.due_at)))
   assert.equal(new Set(ran).size, ran.length, 'no fire ran twice')
@@ -139,7 +139,7 @@ async function judge(client: Connection, rows: readonly Ran[], seconds: readonly
     'every fire that was delivered ran',
   )
 
-  // The ledger says the same: as many fires, each of one run, with the token that the job saw.
+  // The ledger agrees: as many fires, each with one run, with the token that the job saw.
   const fires = await all(client.fires.all())
   const runs = await all(client.runs.all())
   assert.deepEqual(

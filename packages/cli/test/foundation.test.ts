@@ -28,7 +28,7 @@ describe('which store is meant', () => {
     return [store, namespace]
   }
 
-  test('the flag beats the environment, that the configuration, and that DATABASE_URL', async () => {
+  test('the flag overrides the environment, which overrides the configuration, which overrides DATABASE_URL', async () => {
     const all = { CRONCE_STORE: 'sqlite:by-env', DATABASE_URL: 'postgres://everybody', CRONCE_NAMESPACE: 'env' }
     assert.deepEqual(await find(['--store', 'sqlite:by-flag', '--namespace', 'flag'], all), ['sqlite:by-flag', 'flag'])
     assert.deepEqual(await find([], all), ['sqlite:by-env', 'env'])
@@ -184,7 +184,7 @@ describe('secrets', () => {
     assert.deepEqual(redactRecord({ a: [1, null, true], b: 'plain' }), { a: [1, null, true], b: 'plain' })
   })
 
-  test('are taken out of what a driver says, as they are written and as they are meant', async () => {
+  test('are removed from messages of a driver, in encoded and decoded form', async () => {
     const secrets = secretsOf('postgres://me:hunt%40r2@db/app?sslpassword=k3y-of-mine')
     const leak = async (): Promise<never> => {
       throw new CronceError('STORE_FAILED', 'hunt@r2 is wrong', { hint: 'Not hunt%40r2, nor k3y-of-mine.' })
@@ -196,7 +196,7 @@ describe('secrets', () => {
     })
   })
 
-  test('are in no error, whether the server is not there, refuses, or the URL is none', async () => {
+  test('are in no error, whether the server is down, refuses, or the URL is invalid', async () => {
     const urls = [
       'postgres://me:hunter2@127.0.0.1:1/app',
       'postgres://me:hunter2@[oops/app',
@@ -283,7 +283,7 @@ describe('asking before something dangerous', () => {
     }
   }
 
-  test('a dry run says the plan and does not ask', async () => {
+  test('a dry run prints the plan and does not ask', async () => {
     assert.deepEqual(await confirmed(plan, ['--dry-run', '--yes']), [
       false,
       'Nothing is changed. This would be:\n  3 schedules are removed.\n',

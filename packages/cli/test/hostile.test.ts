@@ -71,7 +71,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     }
   })
 
-  test('names that say something to SQL, shells, Redis, paths or JavaScript are names', async () => {
+  test('names with special characters of SQL, shells, Redis, paths or JavaScript are plain names', async () => {
     const names = [
       "'; drop table cronce_schedules; --",
       '$(touch owned) `touch owned`',
@@ -117,7 +117,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     assert.doesNotMatch(listed.stdout, UNSEEN)
     const doctor = await bench.say('doctor')
     assert.doesNotMatch(doctor.stdout, UNSEEN)
-    assert.equal((await bench.client.schedules.get('victim')).state, 'active', 'nobody else was touched')
+    assert.equal((await bench.client.schedules.get('victim')).state, 'active', 'no other schedule was changed')
   })
 
   test('notes, authors, inputs and times of every size and kind are refused or kept, never worse', async () => {
@@ -165,7 +165,7 @@ describe('hostile input', { concurrency: 4 }, () => {
     }
   })
 
-  test('no command prints the password of a store, whatever is wrong with it', async () => {
+  test('no command prints the password of a store, for any error', async () => {
     writeFileSync(join(folder, 'url'), 'not a url but top-secret\n')
     const urls = [
       'postgres://me:top-secret@127.0.0.1:1/app',

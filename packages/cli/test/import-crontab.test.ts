@@ -95,7 +95,7 @@ describe('a crontab with lines of every kind', () => {
     assert.equal(kept[0], 'Crontab of the shop. Ask ops before you change it.')
   })
 
-  test('each job is due when two other parsers say that the line is', () => {
+  test('each job is due when two other parsers agree that the line is', () => {
     const from = new Date('2027-01-04T00:00:30Z')
     let compared = 0
     for (const { name, options } of imported.jobs) {
@@ -174,7 +174,7 @@ describe('lines of a crontab', () => {
     assert.equal(local.options.tz, 'Europe/London')
     for (const zone of ['Europe/Berlin', ':Europe/Berlin', ':/usr/share/zoneinfo/Europe/Berlin'])
       assert.equal(localZone({ TZ: zone }), 'Europe/Berlin', zone)
-    // Whatever this machine is set to, it is a zone.
+    // Any zone that this machine is set to is a valid zone.
     assert.equal(
       new Intl.DateTimeFormat('en', { timeZone: localZone({ TZ: ':/etc/localtime' }) }).format(0).length > 0,
       true,
@@ -182,7 +182,7 @@ describe('lines of a crontab', () => {
     assert.equal(onlyJob('CRON_TZ=Etc/UTC\n0 3 * * * run\n', { tz: 'Europe/London' }).options.tz, undefined)
   })
 
-  test('a zone that is none loses the lines below it', () => {
+  test('an invalid zone drops the lines below it', () => {
     const { jobs, findings } = importText('CRON_TZ=Mars/Olympus\n0 3 * * * run\n')
     assert.equal(jobs.length, 0)
     assert.match(findings[0]!.why, /Mars\/Olympus/)
@@ -296,7 +296,7 @@ describe('lines of a crontab', () => {
 })
 
 describe('names of jobs', () => {
-  test('say what the command does, without what is around it', () => {
+  test('describe what the command does, without its wrapper', () => {
     for (const [command, name] of [
       ['/usr/bin/php /srv/artisan schedule:run >/dev/null 2>&1', 'artisan-schedule-run'],
       ['flock -n /tmp/l -c "/opt/report.sh --full weekly"', 'report-weekly'],

@@ -134,7 +134,7 @@ describe('a CronJob becomes a job', () => {
     }
   })
 
-  test('without a deadline, and with times further apart than the longest window, says that the window is too short', () => {
+  test('without a deadline, and with times further apart than the longest window, reports that the window is too short', () => {
     for (const [schedule, days] of [
       ['0 3 29 2 *', '1461'],
       ['0 0 1 1 *', '366'],
@@ -153,7 +153,7 @@ describe('a CronJob becomes a job', () => {
     const overlap = (spec: string) => optionsOf({ spec: `concurrencyPolicy: Forbid\n${spec}`.trimEnd() }).overlap
     assert.equal(overlap(''), 'queue')
     assert.equal(overlap('startingDeadlineSeconds: 86400'), 'queue')
-    // By the end of the earlier Job the time may be past its deadline: skip is the closest, and told.
+    // By the end of the earlier Job the time may be past its deadline: skip is the closest policy, and is reported.
     assert.equal(overlap('startingDeadlineSeconds: 300'), undefined)
     const { findings } = read(cronJob({ spec: 'concurrencyPolicy: Forbid\nstartingDeadlineSeconds: 300' }))
     assert.deepEqual(
@@ -188,7 +188,7 @@ describe('a CronJob becomes a job', () => {
       assert.deepEqual(changes(same), [], same)
   })
 
-  test('with @every counted from the time that Kubernetes counts from, where the manifest says it', () => {
+  test('with @every counted from the time that Kubernetes counts from, if the manifest has it', () => {
     const every = (metadata: string, status: string) =>
       read(cronJob({ spec: 'schedule: "@every 90m"' }).replace('name: nightly', `name: nightly${metadata}`) + status)
     const created = ', creationTimestamp: "2026-12-01T10:00:00Z"'

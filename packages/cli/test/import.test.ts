@@ -64,13 +64,13 @@ describe('cronce import crontab', () => {
     assert.match(stderr, /MAILTO=me/)
   })
 
-  test('on a narrow terminal nothing of the report is cut', async () => {
+  test('on a narrow terminal the report is not truncated', async () => {
     const { stderr } = await ask(['import', 'crontab', '-'], UTC, { input: '@reboot start\n', columns: 60 })
     assert.ok(stderr.split('\n').every((line) => line.length <= 60))
     assert.match(stderr.replace(/\s+/g, ' '), /not an instant that a fleet could agree on: start it with the machine/)
   })
 
-  test('of several crontabs, a line of several servers is one job, and the report says that it runs on one', async (context) => {
+  test('of several crontabs, a line of several servers is one job, and the report states that it runs on one', async (context) => {
     const cwd = folder(context)
     writeFileSync(join(cwd, 'web-1.txt'), '# all\n0 3 * * * backup\n10 4 * * * rotate\n@reboot start\n')
     writeFileSync(join(cwd, 'web-2.txt'), '# all\n0 3 * * * backup\n20 4 * * * rotate\n')
@@ -285,7 +285,7 @@ describe('cronce import crontab', () => {
       [],
     )
     const written = readFileSync(join(cwd, 'log'), 'utf8').trimEnd().split('\n')
-    // Each line says what it is about; one of them has two lines to say, and a due time may have come besides.
+    // Each line names its subject; one of them has two lines, and a due time may have come besides.
     const expected = readFileSync(FIXTURE, 'utf8')
       .split('\n')
       .flatMap((line) =>
@@ -375,7 +375,7 @@ describe('any text', () => {
     )
   })
 
-  test('comes out as TypeScript and JSON that say the same', () => {
+  test('produces equivalent TypeScript and JSON', () => {
     fc.assert(
       fc.property(text, (crontab) => {
         const imported = importCrontab(crontab, { ...options, isSystem: false })

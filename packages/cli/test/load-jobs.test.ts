@@ -12,7 +12,7 @@ function silentApp(): Cronce {
   return cronce({ store: 'memory:', app: 'test', logger: false, signals: false, keepAlive: false })
 }
 
-/** Declares what a file has, and says what the fleet would see of it. */
+/** Declares the jobs of a file, and returns what the fleet would see of it. */
 async function declared(file: string): Promise<string[]> {
   const app = silentApp()
   await declareJobs(await loadJobsFile(file), app)
@@ -213,7 +213,7 @@ test('an error of a file is printed with its own stack, without frames of cronce
   assert.match(missing.hint ?? '', /Install what is missing/)
 })
 
-test('start takes one file, and says what to do with two', async () => {
+test('start takes one file, and explains what to do with two', async () => {
   const { status, stderr } = await ask(['start', 'jobs.mts', 'jobs.json', '--store', 'memory:'])
   assert.equal(status, 2)
   assert.match(stderr, /takes one file with jobs, got "jobs\.json" as well/)

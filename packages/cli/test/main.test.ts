@@ -34,12 +34,12 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.match(wrap.stderr, /\nhint: .*[Aa]dd --wrap\.\n$/)
   })
 
-  test('says what was expected where there is no better hint', async () => {
+  test('reports what was expected if there is no better hint', async () => {
     const { stderr } = await call('next', '61 * * * *')
     assert.match(stderr, /\n {2}61 \* \* \* \*\n {2}\^\^\n\nhint: Expected 0 to 59\.\n$/)
   })
 
-  test('keeps the carets under the place whatever stands before it', async () => {
+  test('keeps the carets under the place after any prefix', async () => {
     const long = `${'1,'.repeat(60)}99 * * * *`
     const expressions = ['０ 0 * * *', '0 9 * * 1,', '\t5 60h * * *', '0 \x1b[31m * * *', long]
     const frames = await Promise.all(
@@ -191,7 +191,7 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.deepEqual(none, { status: 2, stdout: '', stderr: all.stdout })
   })
 
-  test('tells its version, also as a symlinked bin in another directory', async (t) => {
+  test('prints its version, also as a symlinked bin in another directory', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'cronce-bin-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const link = join(folder, 'cronce')
@@ -203,7 +203,7 @@ describe('cronce', { concurrency: 4 }, () => {
     assert.match(readFileSync(MAIN, 'utf8'), /^#!\/usr\/bin\/env node\n/)
   })
 
-  test('prints the same bytes whatever the zone of the host', async () => {
+  test('prints the same bytes in every zone of the host', async () => {
     for (const args of [
       ['next', '30 1 * * *', '--tz', 'Europe/London', '--from', '2027-03-27'],
       ['explain', '0 0 13 * FRI', '--from', '2027-03-27T10:00'],
@@ -246,7 +246,7 @@ describe('cronce', { concurrency: 4 }, () => {
   })
 
   const full = existsSync('/dev/full') ? false : 'no /dev/full on this system'
-  test('says in one line that its output cannot be written', { skip: full }, async () => {
+  test('reports in one line that its output cannot be written', { skip: full }, async () => {
     const command = `"${process.execPath}" "${MAIN}" next "* * * * *" > /dev/full`
     const { status, stderr } = await start('bash', ['-c', command], {})
     assert.equal(status, 1)

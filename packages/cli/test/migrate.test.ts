@@ -83,7 +83,7 @@ describe('cronce migrate', { concurrency: 4 }, () => {
     assert.match(none.stderr, /hint: Run: npx cronce migrate up --schema not_there --store URL --runtime ROLE/)
   })
 
-  test('says what is wrong with the question, without telling secrets', async () => {
+  test('reports what is wrong with the arguments, without secrets', async () => {
     const results = await Promise.all([
       ask(['migrate']),
       ask(['migrate', 'upp']),

@@ -57,7 +57,7 @@ describe('cronce next', () => {
     )
   })
 
-  test('says on stderr which times a gap took out', async () => {
+  test('reports on stderr which times a gap removed', async () => {
     const args = ['next', '*/30 2 * * *', '--tz', 'America/New_York', '--from', '2027-03-13T12:00', '-n', '1']
     const { stdout, stderr } = await call(...args)
     assert.match(stdout, /^Mon 2027-03-15 02:00 -04:00 {2}\S+ {2}in 1d13h\n$/)
@@ -67,7 +67,7 @@ describe('cronce next', () => {
     )
   })
 
-  test('prints @every in the zone that stands before it, whatever --tz says', async () => {
+  test('prints @every in the zone of the expression, ignoring --tz', async () => {
     const args = ['next', 'TZ=Europe/London @every 90m', '-n', '1', '--from', '2027-07-01']
     const alone = await call(...args)
     const contradicted = await call(...args, '--tz', 'Asia/Tokyo')
@@ -158,7 +158,7 @@ describe('cronce next', () => {
     )
   })
 
-  test('has an end, and says so', async () => {
+  test('ends, and reports that no more fires follow', async () => {
     const ended = await call('next', '0 0 0 1 1 * 2027', '--from', '2026-11-16')
     const never = await call('next', '0 0 30 2 *', '--from', '2026-11-16')
     const event = await call('next', '@reboot', '--from', '2026-11-16', '--json')

@@ -25,7 +25,7 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
   })
   const get = (name: string) => bench.client.schedules.get(name)
 
-  test('schedule put creates a schedule, and says what would be created', async () => {
+  test('schedule put creates a schedule, and a dry run shows what would be created', async () => {
     const args = ['schedule', 'put', 'made', '--job', 'good', '--cron', '0 8 * * MON', '--tz', 'Europe/Berlin'] as const
     const plan = await bench.say(...args, '--dry-run')
     assert.equal(plan.status, 0, plan.stderr)
@@ -179,7 +179,7 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
     assert.equal(list.stdout, 'p:bad\np:bad2\n')
   })
 
-  test('runs and tail say on which host, and in which process', async () => {
+  test('runs and tail show the host and the process', async () => {
     await bench.client.schedules.create('where', { job: 'good' })
     const { fire } = await bench.client.schedules.trigger('where')
     await until(async () => (await bench.client.fires.get(fire)).state !== 'open')
@@ -194,7 +194,7 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
     assert.equal(JSON.parse(line!).run.pid, process.pid)
   })
 
-  test('step resolve says how a step ended whose run died', async () => {
+  test('step resolve records how a step ended whose run died', async () => {
     const dying = cronce({
       store: bench.store,
       app: 'frail',

@@ -97,7 +97,7 @@ scrape_configs:${scrape('cronce', '/metrics', hosts)}${scrape('cronce-fleet', '/
   }
   await until('max(cronce_schedules{job_name="often",state="paused"})', (value) => value === 1)
 
-  // A process that is killed is scraped no more, and the store says that it is gone.
+  // A killed process is no longer scraped, and the store reports that it has died.
   await services[2]!.end('SIGKILL')
   await until('max(cronce_instances{state="live"})', (value) => value === 2)
   await until('sum(up{job="cronce"})', (value) => value === 2)

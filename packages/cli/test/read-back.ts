@@ -1,6 +1,6 @@
 /**
- * The time of day of a sentence, read the way a person reads it, as seconds since midnight. It knows nothing of cron:
- * if what it understands is what the schedule does, the words were true.
+ * The time of day in a sentence, read as a person would, in seconds since midnight. It does not use cron: if the result
+ * matches the schedule, the words were right.
  */
 export function readBack(sentence: string): number[] {
   const times = [...sentence.matchAll(/\b(\d\d):(\d\d)(?::(\d\d))?/g)].map(([, h, m, s]) => [h, m, s ?? 0].map(Number))

@@ -26,7 +26,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     await bench.client.schedules.create(name, { job, ...more })
   }
 
-  test('requests a fire, says how to look at it, and records who requested it', async () => {
+  test('requests a fire, prints how to look at it, and records the requester', async () => {
     await make('asked', 'good', { input: { full: false } })
     const { status, stdout, stderr } = await bench.say('run', 'asked', '--note', 'ticket 17')
     assert.deepEqual([status, stderr], [0, ''])
@@ -133,7 +133,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     )
   })
 
-  test('--dry-run says what it would be, and makes nothing', async () => {
+  test('--dry-run prints what it would do, and changes nothing', async () => {
     await make('planned', 'good')
     await bench.client.schedules.pause('planned')
     const { status, stdout } = await bench.say('run', 'planned', '--dry-run', '--input', '[1]', '--dedupe', 'k')
@@ -184,7 +184,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     assert.match(missing!, /can't be read/)
   })
 
-  test('a name that is none: exit code 3, and what was meant', async () => {
+  test('an unknown name: exit code 3, and a suggestion', async () => {
     await make('nightly-report', 'good')
     const { status, stdout, stderr } = await bench.say('run', 'nightly-reprot')
     assert.deepEqual([status, stdout], [3, ''])

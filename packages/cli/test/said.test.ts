@@ -36,7 +36,7 @@ describe('what is neither a schedule nor an expression', () => {
     assert.match(stderr, /"0 3 \* \*" is neither the name of a schedule nor a valid expression: .*4/)
   })
 
-  test('is called an expression with a mistake, though there is no store to look a schedule up in', async () => {
+  test('is reported as an expression with a mistake, though there is no store to look a schedule up in', async () => {
     const missing = `sqlite:${join(folder, 'missing.db')}`
     const { status, stderr } = await ask(['next', '0 3 * *'], { CRONCE_STORE: missing })
     assert.equal(status, 5)
@@ -149,7 +149,7 @@ const FOREIGN = new Map([
   ['shared', 'flock'],
   ['no-', 'how names of flags begin'],
 ])
-/** What other programs call a flag: the table that says which one was meant. */
+/** Flags of other programs, and the flags of ours that they suggest. */
 const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'tail', 'status', 'timezone', 'zone']
 
 test('every flag that a message, a hint or a help text names exists', async () => {

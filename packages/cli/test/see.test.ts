@@ -87,7 +87,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
       wide.stdout,
       /\nreport +active +At 01:30, every day \(Europe\/London\) +\w{3} \d{4}-\d\d-\d\d \d\d:\d\d:00 UTC /,
     )
-    // On a busy machine some of its fires are late, and let go.
+    // On a busy machine some of its fires are late and skipped.
     assert.match(wide.stdout, /\ntick .*█[█░▁▂▄▒▸]*\n$/)
     for (const line of narrow.stdout.trimEnd().split('\n')) assert.ok(line.length <= 80, line)
     assert.match(narrow.stdout, /At 01:30…|…/)
@@ -186,7 +186,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     const controller = new AbortController()
     const { io, said } = listener({ env: { CRONCE_STORE: storeOf('sqlite').url }, signal: controller.signal })
     const hear = io.out
-    // Not of `tick`: its latest run may have been handed back before it said anything.
+    // Not of `tick`: its latest run may have been handed back before it wrote anything.
     const following = run(['logs', 'manual', '-f', '-n', '1'], {
       ...io,
       out(text) {
@@ -252,7 +252,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     assert.deepEqual([rule.status, /--dst is a rule of the schedule report/.test(rule.stderr)], [2, true])
   })
 
-  test('the forecast counts, finds what is due together, and says how to spread it', async () => {
+  test('the forecast counts, finds what is due together, and suggests how to spread it', async () => {
     const text = await sqlite('forecast', '--days', '2', '--from', '2027-01-01')
     const json = JSON.parse((await sqlite('forecast', 're', '--days', '3', '--from', '2027-01-01', '--json')).stdout)
     assert.match(
@@ -302,7 +302,7 @@ describe('seeing what is on record', { concurrency: 1 }, () => {
     await client.close()
     const db = new DatabaseSync(file)
 
-    // Nobody has come to it for a while: what is on record is true, and not all.
+    // No instance has looked at it for a while: the records are true, but incomplete.
     const since = Math.floor(Date.now() / 10_000) * 10_000 - 90_000
     db.exec(`update cronce_schedules set state = json_set(state, '$.nextAt', ${since}) where id = 'behind'`)
     const behind = await verify('behind')

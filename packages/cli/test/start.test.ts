@@ -13,7 +13,7 @@ import { running, scratch } from './fixtures/service/running.ts'
 
 const TOKEN = '0123456789abcdef-operate'
 
-/** A job that begins at once, says so in a file, and goes on until another file is there. */
+/** A job that starts at once, writes a file, and continues until another file exists. */
 const SLOW = `
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -42,7 +42,7 @@ async function statusOf(url: string, headers: Record<string, string> = {}): Prom
 }
 
 describe('cronce start', { concurrency: 3 }, () => {
-  test('runs TypeScript as it is; SIGTERM lets a run finish, while the API says that it is not ready', async (context) => {
+  test('runs TypeScript directly; SIGTERM lets a run finish, while the API reports that it is not ready', async (context) => {
     const folder = scratch(context)
     writeFileSync(join(folder, 'jobs.ts'), SLOW)
     writeFileSync(join(folder, 'package.json'), '{ "name": "shop", "type": "module" }')
@@ -121,7 +121,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     await service.until(/slow \(due .*\) starts/)
     service.child.stderr!.destroy()
     service.child.kill('SIGHUP')
-    // Time enough for the line about it, which nobody reads, to end the process if that could.
+    // Enough time for an unread log line to end the process, if it could.
     await sleep(1_000)
     assert.equal(service.child.exitCode, null)
     writeFileSync(join(folder, 'go'), '')
@@ -241,7 +241,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.equal(await service.end(), 0)
 
     await waiting.until(/Trying again/)
-    assert.equal(await waiting.end(), 0, 'whoever waits can be stopped')
+    assert.equal(await waiting.end(), 0, 'a waiting process can be stopped')
     assert.equal(await eager.ended, 5)
     assert.doesNotMatch(service.said() + waiting.said() + eager.said(), /hush/)
   })
@@ -259,7 +259,7 @@ describe('cronce start', { concurrency: 3 }, () => {
     assert.deepEqual([none.status, /Which jobs\?/.test(none.stderr)], [2, true])
   })
 
-  test('flags beat the environment, which beats the configuration', async (context) => {
+  test('flags override the environment, which overrides the configuration', async (context) => {
     const folder = scratch(context)
     const config = { store: 'sqlite:config.db', app: 'config', jobs: { hello: { every: '1h', command: ['true'] } } }
     writeFileSync(join(folder, 'cronce.config.json'), JSON.stringify(config))
@@ -293,7 +293,7 @@ describe('cronce start', { concurrency: 3 }, () => {
   })
 })
 
-/** A port on which nobody listens, until it is opened: then it leads to another one. */
+/** A closed port, until it is opened: then it forwards to another one. */
 async function closedDoor(to: number): Promise<{ port: number; open: () => Promise<SocketServer> }> {
   const door = createServer((socket) => {
     const other = connectSocket(to, '127.0.0.1')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Connection, type Cronce, connect, cronce } from 'cronce'
 import { type Asked, ask, type Result } from './cronce.ts'
 
-/** A folder of one's own; who makes it removes it. */
+/** A new folder. The caller removes it. */
 export function scratch(): string {
   return mkdtempSync(join(tmpdir(), 'cronce-steer-'))
 }

@@ -50,7 +50,7 @@ test('prune counts what has had its time, deletes that and nothing else, and onl
   assert.deepEqual(again, { version: 1, deleted: 0, author: 'ada@desk' })
 })
 
-test('adopt takes over a copy only when an operator confirms that the original is gone', async (context) => {
+test('adopt takes over a copy only when an operator confirms that the original is shut down', async (context) => {
   const folder = folderFor(context)
   const original = await benchOn(`sqlite:${join(folder, 'original.db')}`)
   await original.client.schedules.create('billing', { job: 'bill' })
@@ -73,7 +73,7 @@ test('adopt takes over a copy only when an operator confirms that the original i
   assert.match((await ask(['adopt'], env)).stderr, /nothing to adopt: .* is not a copy, or was adopted/)
 })
 
-test('where there is nothing to adopt, it says why', async (context) => {
+test('if there is nothing to adopt, it reports why', async (context) => {
   const folder = folderFor(context)
   const redis = await ask(['adopt', '--store', 'redis://:secret@127.0.0.1:1'])
   assert.equal(redis.status, 4)

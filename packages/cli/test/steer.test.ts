@@ -29,7 +29,7 @@ describe('steering', { concurrency: 6 }, () => {
   }
   const get = (name: string) => bench.client.schedules.get(name)
 
-  test('pause says until when and what falls into it; note and author are seen in describe', async () => {
+  test('pause prints its end and what falls into it; describe shows note and author', async () => {
     await make('audit')
     const args = ['pause', 'audit', '--until', '+2d', '--missed', 'latest', '--note', 'wrong prices'] as const
     const plan = await bench.say(...args, '--dry-run')
@@ -52,7 +52,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('pause', 'audit', '--until', 'yesterday')).status, 2)
   })
 
-  test('resume says what fell into the pause, and is not a toggle', async () => {
+  test('resume prints what fell into the pause, and is not a toggle', async () => {
     await make('hourly', { cron: '0 * * * *' })
     await bench.client.schedules.create('often', { job: 'good', every: '100ms' })
     await bench.client.schedules.pause('often', { missed: 'all' })
@@ -129,7 +129,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.match(none.stderr, /There are no schedules of job "no-such-job"/)
   })
 
-  test('which schedules are meant must be said, and in one way', async () => {
+  test('the schedules must be selected, and in one way only', async () => {
     const wrong = [
       [],
       ['a', '--all'],
@@ -276,7 +276,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('retry', 'finee', 'latest')).status, 3)
   })
 
-  test('remove takes out what was made, says what goes with it, and leaves to the code what is in the code', async () => {
+  test('remove deletes created schedules, prints what goes with them, and refuses those that are in the code', async () => {
     await make('goner')
     await make('busy', { job: 'slow', cron: undefined })
     const unsure = await bench.say('remove', 'goner')
@@ -317,7 +317,7 @@ describe('steering', { concurrency: 6 }, () => {
     assert.equal((await bench.say('remove', 'left', '--yes')).status, 0)
   })
 
-  test('logs says where a log was cut', async () => {
+  test('logs marks where a log was cut', async () => {
     await make('talk', { job: 'chatty', cron: undefined })
     await bench.say('run', 'talk', '--wait')
     const { stdout, stderr } = await bench.say('logs', 'talk')

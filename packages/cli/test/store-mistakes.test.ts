@@ -40,7 +40,7 @@ test(`each of ${CASES.length} mistakes about a store is reported with its fix an
   }
 })
 
-test('doctor says where the URL of a store that it cannot reach is from', async () => {
+test('doctor reports where the URL of an unreachable store comes from', async () => {
   const { stdout } = await ask(['doctor', '--json'], { DATABASE_URL: 'postgres://127.0.0.1:1/x' })
   assert.match(stdout, /can't be reached: .*The store is from DATABASE_URL\. \(STORE_UNREACHABLE\)/)
 })

@@ -59,7 +59,7 @@ test('an error of cronce in a handler is shown with its code and its hint', asyn
   assert.match(stdout, /CronceError \[SCHEDULE_NOT_FOUND\]: There is no schedule "no such schedule"\. \S+/)
 })
 
-test('after a deploy that removed a job, list says that it is about to be retired', async () => {
+test('after a deploy that removed a job, list shows that it is about to be retired', async () => {
   const first = newApp('v2')
   first.job('mail', { every: '1h' }, () => {}).job('other', {}, () => {})
   await first.start()
@@ -88,7 +88,7 @@ test('a schedule is named without a flag', async () => {
   )
 })
 
-test('fires --verify says since when it checks that nothing is missing', async () => {
+test('fires --verify prints since when it checks that nothing is missing', async () => {
   for (const [deployment, every] of [
     ['v4', '50ms'],
     ['v5', '70ms'],

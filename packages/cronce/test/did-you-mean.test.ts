@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { didYouMean } from '../src/did-you-mean.ts'
 
-test('the nearest candidate is meant, whatever its case; a far one is not', () => {
+test('the nearest candidate is suggested, ignoring case; a distant one is not', () => {
   const names = ['Europe/London', 'Europe/Lisbon', 'America/New_York']
   assert.equal(didYouMean('europe/lodnon', names), 'Europe/London')
   assert.equal(didYouMean('Amerika/New_York', names), 'America/New_York')

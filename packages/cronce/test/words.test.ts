@@ -70,7 +70,7 @@ test('messages about what was given have the right article', async () => {
   })
 })
 
-test('a schedule that is paused after its first failure says so', async () => {
+test('a schedule that is paused after its first failure shows it', async () => {
   const kit = testKit()
   const app = kit.app().job('bill', { pauseAfter: 1 }, () => {
     throw new Error('no funds')

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** So long other requests wait at most for one that looks far ahead. */
+/** The longest time that other requests wait for one that looks far ahead. */
 const TURN_MS = 10
 
 /** How many instants one request may compute, over all schedules that it looks at; others have their turn in between. */

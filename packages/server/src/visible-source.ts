@@ -18,7 +18,7 @@ interface Sight {
 }
 
 /**
- * A source in which only some schedules exist. What names another one is told that there is none, also by methods that are added later:
+ * A source in which only some schedules exist. Requests for another one get "not found", even by methods that are added later:
  * a method that does not name a schedule first is refused unless it is listed here.
  */
 export function visibleSource(source: Source, isVisible: IsVisible, seal: Seal): Source {

@@ -83,7 +83,7 @@ describe('access', () => {
     }
   })
 
-  test('a decision that fails or says nonsense opens nothing', async (context) => {
+  test('an access function that fails or returns nonsense grants nothing', async (context) => {
     const said: string[] = []
     const logger = { error: (message: string): void => void said.push(message) }
     const broken = apiOf(context, {
@@ -102,7 +102,7 @@ describe('access', () => {
     }
   })
 
-  test('may return a name, and then that name is on record, whatever the request says', async (context) => {
+  test('may return a name, which is recorded instead of the name in the request', async (context) => {
     const { app, ask } = apiOf(context, { access: async () => ({ level: 'operate', author: 'ada' }) })
     await app.schedules.create('s', { job: 'j', every: '1h' })
     const paused = await ask('POST', '/api/v1/schedules/s/pause', { body: { author: 'somebody else', note: 'why' } })
@@ -133,7 +133,7 @@ describe('access', () => {
 describe('a page of another site', () => {
   const pause = '/api/v1/schedules/s/pause'
 
-  test('changes nothing, whatever it sends', async (context) => {
+  test('changes nothing with any request', async (context) => {
     const { app, handler } = apiOf(context)
     await app.schedules.create('s', { job: 'j', every: '1h' })
     const code = async (headers: Record<string, string>, method = 'POST', path = pause): Promise<string> =>

@@ -25,7 +25,7 @@ test('the operator log has the actions of the API and of the dashboard, with the
   assert.equal((await ask(handler, 'GET', '/api/v1/activity?limit=1')).body.items.length, 1)
 })
 
-test('nobody without access reads the operator log, and its origin can not be chosen in a body', async (t) => {
+test('a caller without access cannot read the operator log, and a body cannot choose its origin', async (t) => {
   const { handler } = apiOf(t, { access: () => 'none' })
   assert.equal((await ask(handler, 'GET', '/api/v1/activity')).status, 401)
   const { handler: open } = apiOf(t, { access: () => 'operate' })

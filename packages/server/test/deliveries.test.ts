@@ -26,7 +26,7 @@ test('deliveries of external schedulers need their own token, and none of the AP
   assert.equal(codeOf(large), '413 BODY_TOO_LARGE')
 })
 
-test('an endpoint that took its work on says by a signed call-back how it ended', async (context) => {
+test('an endpoint that accepted its work reports by a signed call-back how it ended', async (context) => {
   const { app, handler, ask } = apiOf(context, { access: () => 'none', callbacks: { secret: TOKEN } })
   const served = await serve(handler, { port: 0 })
   context.after(() => served.close())
@@ -63,7 +63,7 @@ test('an endpoint that took its work on says by a signed call-back how it ended'
   assert.deepEqual([run.state, run.result], ['succeeded', { rows: 3 }])
 })
 
-test('a handler of a connection receives nothing, and says so', async (context) => {
+test('a handler of a connection receives nothing, and reports it', async (context) => {
   const client = await connect({ store: 'memory:' })
   context.after(() => client.close())
   const handler = createHandler(client)

@@ -99,7 +99,7 @@ describe('the stream of events', () => {
   })
 })
 
-/** A feed that says what it is told to. */
+/** A feed that emits given entries. */
 async function madeUp(
   context: { after(fn: () => Promise<void>): void },
   settings: Partial<HubSettings> = {},
@@ -219,7 +219,7 @@ describe('the hub behind it', () => {
     await eventually(async () => hub.listening === 1)
   })
 
-  test('begins again when the feed breaks, and says that something may be missing', async (context) => {
+  test('restarts when the feed breaks, and reports that events may be missing', async (context) => {
     const broken: unknown[] = []
     const { hub, say, fail } = await madeUp(context, { onError: (error) => broken.push(error) })
     const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal: new AbortController().signal }))

@@ -75,7 +75,7 @@ describe('a page of another site', () => {
     }
     const page = { referer: 'https://evil.example/' }
     const asked: readonly Record<string, string>[] = [
-      // An EventSource or fetch; an image or script; a frame; a window; and browsers that say less.
+      // An EventSource or fetch; an image or script; a frame; a window; and browsers that send fewer headers.
       { ...page, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
       { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
@@ -99,7 +99,7 @@ describe('a page of another site', () => {
     const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
     assert.equal(codeOf(await ask('GET', STORE, { headers: image })), '403 ORIGIN_REFUSED')
     const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-    assert.equal(codeOf(await ask('GET', STORE, { headers: link })), '200', 'a link that somebody follows')
+    assert.equal(codeOf(await ask('GET', STORE, { headers: link })), '200', 'a link that a user follows')
     assert.equal(codeOf(await ask('GET', '/api/v1/events', { headers: link })), '403 ORIGIN_REFUSED')
   })
 })
@@ -211,7 +211,7 @@ describe('an idempotency key', () => {
   })
 })
 
-test('a probe answers whatever query comes with it', async (context) => {
+test('a probe answers with any query', async (context) => {
   const { ask } = apiOf(context)
   for (const path of ['/livez?x', '/healthz?a=1&a=2', '/livez?%ff', '/readyz?verbose'])
     assert.equal(codeOf(await ask('GET', path)), '200', path)

@@ -173,7 +173,7 @@ describe('hostile input', () => {
 })
 
 describe('a store that fails', () => {
-  test('is a 503 that says whether anything was written; a fault of ours is a 500 with a number', async (context) => {
+  test('is a 503 that states whether anything was written; an internal fault is a 500 with a number', async (context) => {
     const client = await connect({ store: 'memory:' })
     context.after(() => client.close())
     const said: string[] = []

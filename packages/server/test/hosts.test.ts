@@ -23,7 +23,7 @@ async function listen(context: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** All that a host must get right: paths, bodies, errors, streams, and that whoever leaves is noticed. */
+/** Everything that a host must get right: paths, bodies, errors, streams, and noticing clients that leave. */
 async function judge(url: string, { app, handler }: Api, own: string | null): Promise<void> {
   const post = (path: string, body: string, headers: Record<string, string> = {}): Promise<Response> =>
     fetch(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })

@@ -10,7 +10,7 @@ import type { Route } from '../src/routes/route.ts'
 
 export interface Asked {
   readonly status: number
-  /** What was said in JSON, another text, or `null`. */
+  /** The parsed JSON, another text, or `null`. */
   readonly body: ReturnType<typeof JSON.parse>
   readonly headers: Headers
 }
@@ -22,7 +22,7 @@ export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks a handler in this process, and holds what it answers against what the OpenAPI document says. */
+/** Asks a handler in this process, and compares its answer with the OpenAPI document. */
 export async function ask(
   handler: (request: Request) => Promise<Response>,
   method: string,
@@ -47,7 +47,7 @@ export async function ask(
   return asked
 }
 
-/** As strict as can be: a field that the document does not tell is found, too. */
+/** As strict as possible: a field that the document does not have is found, too. */
 const ajv = new Ajv2020({ strict: false, allErrors: true, allowUnionTypes: true })
 ajv.addSchema({ $id: 'api', components: { schemas: closed(SCHEMAS) } })
 
@@ -91,7 +91,7 @@ export interface Api {
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Asked>
 }
 
-/** An app that is stopped when the test is over, and its API, open for everybody. */
+/** An app that is stopped when the test is over, and its API, open to all callers. */
 export function apiOf(
   context: Pick<TestContext, 'after'>,
   options: HandlerOptions = {},

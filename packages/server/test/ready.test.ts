@@ -39,7 +39,7 @@ describe('without its store', { concurrency: 2 }, () => {
       const asked = await ask(handler, 'POST', '/api/v1/schedules/s/trigger')
       assert.match(codeOf(asked), /^503 STORE_/)
       const { password } = new URL(server.url)
-      assert.ok(password === '' || !JSON.stringify(asked.body).includes(password), 'no secret is told')
+      assert.ok(password === '' || !JSON.stringify(asked.body).includes(password), 'no secret is shown')
     })
   }
 })

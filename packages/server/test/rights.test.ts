@@ -9,7 +9,7 @@ import { EventReader } from './kit-events.ts'
 const RIGHTS: readonly Right[] = ['seeInput', 'run', 'pause', 'backfill', 'edit']
 const SECRET = 'card-4242'
 
-/** The same app for a caller of whom access says something else. */
+/** The same app for a caller with other access. */
 function as(
   api: Api,
   decision: Exclude<Decision, string>,
@@ -109,10 +109,10 @@ describe('a caller without seeInput', () => {
   })
 })
 
-describe('a caller who sees some schedules only', () => {
+describe('a caller who sees only some schedules', () => {
   const decision = { level: 'operate', visible: (name: string) => name.startsWith('shop.') } as const
 
-  test('is told that the others do not exist, in lists, figures, events and changes', async (context) => {
+  test('gets the answer that the others do not exist, in lists, figures, events and changes', async (context) => {
     const api = apiOf(context)
     const { app } = api
     for (const name of ['shop.mail', 'bank.transfer']) app.job(name, { every: '1d' }, () => {})

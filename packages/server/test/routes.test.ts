@@ -121,7 +121,7 @@ describe('schedules over HTTP', () => {
     assert.equal((await app.schedules.get('s')).revision, 1)
   })
 
-  test('are paused, resumed, skipped and filled in, and the record says by whom', async (context) => {
+  test('are paused, resumed, skipped and filled in, and the record names the requester', async (context) => {
     const { ask } = apiOf(context)
     await ask('PUT', '/api/v1/schedules/s', { body: { job: 'j', every: '1h' } })
     const asked = { author: 'ada', note: 'holidays' }

@@ -32,7 +32,7 @@ describe('a server of its own', () => {
     assert.match(rebound, /^HTTP\/1\.1 401 /)
   })
 
-  test('survives requests that are none', async (context) => {
+  test('survives malformed requests', async (context) => {
     const { handler } = apiOf(context)
     const served = await serve(handler, { port: 0 })
     context.after(() => served.close())
@@ -83,7 +83,7 @@ describe('a server of its own', () => {
     await assert.rejects(fetch(`${served.url}/healthz`))
   })
 
-  test('says which address is taken', async (context) => {
+  test('reports which address is in use', async (context) => {
     const { handler } = apiOf(context)
     const served = await serve(handler, { port: 0 })
     context.after(() => served.close())

@@ -55,7 +55,7 @@ describe('a look ahead', () => {
     return items
   }
 
-  test('computes so many instants and no more, over all schedules, and says that it gave up', async () => {
+  test('computes a limited number of instants over all schedules, and reports that it gave up', async () => {
     const schedules = await counting(3)
     const steps = new Steps(1_000)
     const far = { from: YEAR_2040, to: Number.POSITIVE_INFINITY, most: 10 }

@@ -83,8 +83,8 @@ const BODIES: Readonly<Record<string, object>> = {
   backfillSchedule: { from: 0, to: 1, dryRun: true },
 }
 
-describe('what a caller who sees some schedules only is answered', () => {
-  test('names no hidden schedule, whatever route of the OpenAPI document it asks', async (context) => {
+describe('what a caller who sees only some schedules is answered', () => {
+  test('names no hidden schedule, on every route of the OpenAPI document', async (context) => {
     const api = await fleetOf(context)
     const may = as(api)
     const { body: document } = await may('GET', '/openapi.json')
@@ -101,7 +101,7 @@ describe('what a caller who sees some schedules only is answered', () => {
           for (const url of await requestsOf(api, schedule, path, operation)) {
             const given = operation.requestBody === undefined ? {} : { body: BODIES[id] ?? {} }
             const { body } = await may(method.toUpperCase(), url, given)
-            // What the caller has written itself is no secret.
+            // What the caller has written itself is not secret.
             const answered = JSON.stringify(body).replaceAll('bank.vaul"', '').replaceAll('bank.vaul\\"', '')
             const named = [schedule, ...(id === 'listStrips' ? HIDDEN : [])]
             const text = named.reduce((rest, name) => rest.replaceAll(name, ''), answered)
@@ -113,7 +113,7 @@ describe('what a caller who sees some schedules only is answered', () => {
     assert.ok(asked.size >= 25, `${[...asked]}`)
   })
 
-  test('is nothing, at once, where a filter or a path names a hidden schedule', async (context) => {
+  test('is empty, at once, if a filter or a path names a hidden schedule', async (context) => {
     const api = await fleetOf(context)
     const may = as(api)
     const nothing = { items: [], next: null }
@@ -231,7 +231,7 @@ describe('what a caller who sees some schedules only is answered', () => {
   })
 })
 
-describe('what a caller who sees some schedules only may do', () => {
+describe('what a caller who sees only some schedules may do', () => {
   test('is to create schedules of visible jobs, not of others', async (context) => {
     const api = await fleetOf(context)
     const may = as(api, { ...PARTIAL, level: 'read', rights: { edit: true, run: true } })
@@ -302,7 +302,7 @@ describe('a visible source', () => {
     assert.ok(read.pages <= 25, `${read.pages}`)
   })
 
-  test('says of buckets that nothing was read if it found nothing in time', async () => {
+  test('reports that nothing was read in buckets if it found nothing in time', async () => {
     const { read, source } = endless()
     const visible = visibleSource(source, isVisible, new Seal(null))
     const { cut, readFrom } = await bucketsOf(visible, { schedule: 'shop.mail', from: 0, to: 10, buckets: 2 })
@@ -310,7 +310,7 @@ describe('a visible source', () => {
     assert.ok(read.pages <= 20, `${read.pages}`)
   })
 
-  test('does not say what a job was renamed to if that name is hidden', async () => {
+  test('does not reveal what a job was renamed to if that name is hidden', async () => {
     const view = {
       name: 'shop.mail',
       retirements: [

@@ -1,8 +1,8 @@
 /*
- * The wall clock of whoever preloads this, moved by what a shared file says. Monotonic clocks stay as they are, and so do timers.
+ * Shifts the wall clock of a process that preloads this, by an offset in a shared file. Monotonic clocks and timers stay unchanged.
  *
- * A change is written to the next slot first, and then made current by one word. So nobody ever sees half of one, and nobody
- * waits for a writer.
+ * A change is written to the next slot first, and then made current by one word. So readers never see half of one, and never
+ * wait for a writer.
  */
 #include <fcntl.h>
 #include <stdatomic.h>

@@ -23,16 +23,16 @@ export interface FakeClock {
   readonly rate: ((multiple: number) => void) | null
   /** How far it is ahead of the host's, now. */
   offset(): number
-  /** No more changes. Who has the clock keeps it as it is. */
+  /** Ends all changes. Processes that read this clock keep its current offset. */
   close(): void
 }
 
 export interface NoClock {
-  /** Why there is none, as a skipped test says it. */
+  /** The reason why no clock is available, as a skipped test reports it. */
   readonly reason: string
 }
 
-/** A clock kept in this folder, or why it can't be had here. */
+/** A clock kept in this folder, or why it is not available. */
 export async function prepareClock(
   folder: string,
   { compilers = COMPILERS, libraries = LIBFAKETIME } = {},

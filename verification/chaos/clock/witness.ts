@@ -1,4 +1,4 @@
-/** A process that says what its clocks show, on being asked. */
+/** A process that reports its clocks when asked. */
 import { execFileSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'

@@ -24,7 +24,7 @@ export const etcdChaos: ChaosStore = {
       server: underChaos(server),
       isFree: () => true,
       disk: { reason: 'the server has it' },
-      // Nothing of the user's is in one transaction with the store's.
+      // This store has no transactions that include the user's data.
       effects: async () => [],
       close: () => server.stop(),
     }

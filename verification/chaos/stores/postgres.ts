@@ -9,12 +9,12 @@ interface PostgresChaosOptions {
   readonly name: string
   /** Of the server, over its defaults. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Through a PgBouncer in transaction mode with so many connections. */
+  /** Connect through a PgBouncer in transaction mode with this many connections. */
   readonly poolSize?: number
 }
 
 export function postgresChaos({ name, settings = {}, poolSize }: PostgresChaosOptions): ChaosStore {
-  /** One server for all, with a database for each: nothing of a database is known in another one. It ends with this process. */
+  /** One server for all runs, with one database each. The server ends with this process. */
   let started: Promise<Server> | undefined
   let databases = 0
   return {
@@ -67,7 +67,7 @@ export function postgresChaos({ name, settings = {}, poolSize }: PostgresChaosOp
 /** What crashes lose here is what they lose at our users': nothing is switched off. */
 const SETTINGS = { max_connections: '80' }
 
-/** Beyond what a busy machine explains, and short enough that nobody waits long for an answer that was lost. */
+/** Longer than any delay of a busy machine, and short enough that a lost answer does not block its caller for long. */
 const TIMEOUT_MS = 3_000
 
 export const source: StoreModule['source'] = (url) => postgres(url, { migrate: 'auto', timeoutMs: TIMEOUT_MS })

@@ -55,7 +55,7 @@ export function storeAt(url: string) {
     clock: 'own',
     isFree: () => true,
     disk: { reason: 'the server has it' },
-    // Nothing of the user's is in one transaction with the store's.
+    // This store has no transactions that include the user's data.
     effects: async () => [],
     close: async () => user.disconnect(),
   } as const satisfies Partial<PreparedStore>
@@ -65,7 +65,7 @@ export function redisUrl(port: number): string {
   return `redis://127.0.0.1:${port}`
 }
 
-/** Beyond what a busy machine explains, and short enough that nobody waits long for an answer that was lost. */
+/** Longer than any delay of a busy machine, and short enough that a lost answer does not block its caller for long. */
 const TIMEOUT_MS = 3_000
 
 export const source: StoreModule['source'] = (url) => redis(url, { timeoutMs: TIMEOUT_MS })
@@ -130,12 +130,13 @@ const FORGET_MS = 100
 function tricksOf(server: Server): readonly ServerTrick[] {
   return [
     {
-      // Nobody is answered, then everybody: what was sent meanwhile is done late, unless whoever sent it has left.
+      // The server delays all answers. Commands that were sent meanwhile are executed late, unless their sender has
+      // disconnected.
       name: 'clients paused',
       async play(ms, wait) {
         await redisCommand(server, 'CLIENT', 'PAUSE', String(Math.round(ms)), 'ALL')
         await wait(ms)
-        // It waits for the end of the pause like everybody else.
+        // This command waits for the end of the pause like any other.
         await redisCommand(server, 'PING')
       },
     },
@@ -165,7 +166,7 @@ function tricksOf(server: Server): readonly ServerTrick[] {
       },
     },
     {
-      // Also beyond the deadline of every call: what was sent before is done when nobody expects it any more.
+      // Lasts beyond the deadline of every call, so requests are executed after their callers have given up.
       name: 'frozen server',
       async play(ms, wait) {
         process.kill(server.pid, 'SIGSTOP')

@@ -20,7 +20,7 @@ export const sqliteChaos: ChaosStore = {
       create table effects (schedule text, due_at integer, nonce text, attempt integer, token text, node text, at real);
       create table probes (count integer);
       insert into probes values (0)`)
-    // Without a timeout: whoever holds the lock may be stopped, and only the controller lets it go on.
+    // No timeout: the holder of the lock may be stopped, and only the controller resumes it.
     const prober = new DatabaseSync(file, { timeout: 0 })
     return {
       module: import.meta.filename,
@@ -82,7 +82,7 @@ async function writeProbe(db: DatabaseSync): Promise<void> {
   }
 }
 
-/** Longer than anybody writes who is not stopped. */
+/** Longer than any write of a process that is not stopped. */
 const WRITE_MS = 100
 
 function canWrite(file: string): boolean {

@@ -9,7 +9,7 @@ export interface ChaosStore {
   readonly mounts: boolean
   /** What users write can be part of the store's own transactions. */
   readonly transacts: boolean
-  /** Everything of it is in the folder, and gone when it is closed. */
+  /** Everything is in this folder, which is deleted on close. */
   prepare(folder: string, options: PrepareOptions): Promise<PreparedStore>
 }
 
@@ -26,7 +26,10 @@ export interface PreparedStore {
   readonly url: string
   /** For the controller itself. */
   readonly source: StoreSource<unknown>
-  /** Where it listens, and its address by way of another port of this host: a proxy's. `null`: there is no network. */
+  /**
+   * Where the server listens, and its address through another port of this host (a proxy). `null`: the store has no
+   * network.
+   */
   readonly network: { readonly host: string; readonly port: number; readonly urlBy: (port: number) => string } | null
   /** What its clock shows. */
   readonly now: () => Promise<number>
@@ -34,11 +37,11 @@ export interface PreparedStore {
   readonly probe: () => Promise<unknown>
   /** `host`: that of the processes, which is set for all of them together. `own`: a server's; each process has another one. */
   readonly clock: 'host' | 'own'
-  /** How far the times that it writes may be from its clock, where it does not tell its clock exactly. @default 0 */
+  /** How far recorded times may be from the store's clock, if the store reports its clock inexactly. @default 0 */
   readonly clockErrorMs?: number
-  /** What can be done to the server. `null`: there is none. */
+  /** Faults of the server. `null`: the store has no server. */
   readonly server: ServerUnderChaos | null
-  /** Nobody who is stopped now keeps the others from writing. */
+  /** No stopped process blocks the writes of its peers. */
   readonly isFree: () => boolean
   /** Use up the disk under it, and give it back; or why that can't be done here. */
   readonly disk: { readonly fill: () => void; readonly free: () => void } | { readonly reason: string }
@@ -47,13 +50,16 @@ export interface PreparedStore {
   readonly close: () => Promise<void>
 }
 
-/** How a server ends. `fast`: it tells its sessions. `immediate`: it does not tidy up. `crash`: SIGKILL to all of it. */
+/**
+ * How a server ends. `fast`: it notifies its sessions. `immediate`: it skips the clean-up. `crash`: SIGKILL to all its
+ * processes.
+ */
 export type ServerEnd = 'fast' | 'immediate' | 'crash'
 
 export interface ServerUnderChaos {
   /** Returns when it is there again, `downMs` after it ended. */
   readonly restart: (end: ServerEnd, downMs: number) => Promise<void>
-  /** Ends so many of the connections that there are, in a random order. Returns how many. */
+  /** Ends this share of the open connections, in random order. Returns their number. */
   readonly disconnect: (share: number) => Promise<number>
   /** Its own, which no process of the fleet has; or why it can't be set. */
   readonly clock: Pick<FakeClock, 'step'> | { readonly reason: string }
@@ -63,7 +69,7 @@ export interface ServerUnderChaos {
 
 export interface ServerTrick {
   readonly name: string
-  /** For about so long. `wait` ends early when calm is wanted. Returns when it is over. */
+  /** Lasts about `ms`. `wait` ends early when calm is requested. Resolves when the fault is over. */
   readonly play: (ms: number, wait: (ms: number) => Promise<void>) => Promise<void>
 }
 
@@ -72,6 +78,6 @@ export interface StoreModule {
   readonly source: (url: string) => StoreSource<unknown>
   /** Write a row of the user's table in the user's transaction. Waits only where such a transaction may. */
   readonly insert: (tx: unknown, row: EffectRow) => void | Promise<void>
-  /** Whoever is in the middle of a transaction keeps all others from writing. */
+  /** A process inside a transaction blocks the writes of all others. */
   readonly isOneWriter: boolean
 }

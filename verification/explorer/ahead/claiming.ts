@@ -74,7 +74,7 @@ function answerMoves(fleet: AheadFleet, state: AheadState, claim: ClaimMessage):
   const late = claim.answer === null ? send(rest, { ...claim, isAwaited: false }) : rest
   const silent = fault(forgetClock(late, claim.worker), 'silence')
   const find = () => findClaimed(fleet, silent, claim)
-  moves.push({ words: `${name} gets no answer to its claim, and looks what became of it`, isFault: true, make: find })
+  moves.push({ words: `${name} gets no answer to its claim, and reads its result`, isFault: true, make: find })
   moves.push({ words: `${name} gets no answer to its claim, nor to its look`, isFault: true, make: () => silent })
   return moves
 }
@@ -86,7 +86,7 @@ async function findClaimed(fleet: AheadFleet, state: AheadState, claim: ClaimMes
   return isOurs === true && started !== undefined ? takeRun(fleet, state, claim.worker, started) : state
 }
 
-/** The claim arrives. The answer of one that was refused is heard at once: nothing depends on when. */
+/** The claim arrives. The answer of a refused claim arrives at once: nothing depends on when. */
 export async function deliverClaim(fleet: AheadFleet, state: AheadState, claim: ClaimMessage): Promise<AheadState> {
   const claimant = { instance: claim.instance, leaseMs: LEASE_MS, renew: true }
   const { answer, snapshot } = await fleet.at.write(state.store, clockOf(state), (store) =>

@@ -15,7 +15,7 @@ export interface AheadOptions {
   readonly excused: readonly ('A1' | 'A3')[]
 }
 
-/** What the engine does, rule by rule; all are true of ours. */
+/** What the engine does, rule by rule; all are true for ours. */
 export interface AheadRules {
   readonly startsByTheClock: boolean
   readonly startsByARenewal: boolean

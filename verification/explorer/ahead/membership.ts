@@ -94,8 +94,8 @@ export function beatMoves(fleet: AheadFleet, state: AheadState, index: number): 
 }
 
 /**
- * Heartbeats after the start make it only more certain that the run has started, unless the store's clock was set back. A second one in a
- * moment tells nothing new.
+ * Heartbeats after the start only add certainty that the run has started, unless the store's clock was set back. A
+ * second heartbeat in the same moment adds nothing.
  */
 function wantsToBeat(state: AheadState, index: number): boolean {
   const worker = state.workers[index]!
@@ -159,7 +159,10 @@ function isAlive({ workers }: AheadState, id: string): boolean {
   return workers.some(({ isUp, incarnation }, index) => isUp && idOf(index, incarnation) === id)
 }
 
-/** By hint: the worker seems to be gone, as a live one that has lost its session does. By lease: it is expired, too. */
+/**
+ * By hint: the worker seems dead, as a live worker does that has lost its session. By lease: the lease has expired as
+ * well.
+ */
 function burials(fleet: AheadFleet, state: AheadState, peer: InstanceRecord): AheadMoves {
   const bury = async (from: AheadState, hint: boolean): Promise<AheadState> => {
     const mark = { kind: 'dead', instance: peer.id, renewals: peer.renewals, hint } as const

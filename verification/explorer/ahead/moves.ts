@@ -22,7 +22,10 @@ import {
 /** An answer that is older than this proves nothing: `StoreTime.atLeast`. */
 const ANSWER_MS = 1_000
 
-/** All that can happen next. What ends something comes first, time comes last: whoever takes the first ones gets somewhere. */
+/**
+ * All possible next moves. Moves that end something come first and time comes last, so that taking the first move makes
+ * progress.
+ */
 export async function movesOf(fleet: AheadFleet, state: AheadState): Promise<AheadMoves> {
   if (isOver(state)) return []
   // One at a time, before anything else: nothing depends on when.
@@ -100,7 +103,7 @@ async function workerMoves(fleet: AheadFleet, state: AheadState, index: number):
   return moves
 }
 
-/** What it has sent is under way all the same. */
+/** Messages that it has sent are still under way. */
 function crash(state: AheadState, index: number): AheadState {
   const messages = state.messages
     .filter((message) => message.worker !== index || !('answer' in message) || message.answer === null)
@@ -152,7 +155,7 @@ function timeMoves(fleet: AheadFleet, state: AheadState): AheadMoves {
   return moves
 }
 
-/** What its sender does not wait for and the store would refuse is forgotten. */
+/** Messages that no sender waits for and that the store would reject are dropped. */
 function sweep(state: AheadState): AheadState {
   const { schedules, instances } = state.store.space
   const isPast = (message: AheadMessage): boolean => {

@@ -85,7 +85,7 @@ function waitingMoves(fleet: AheadFleet, state: AheadState, index: number, run: 
   return isReady ? move('starts its run', () => start(fleet, state, index)) : []
 }
 
-/** The run is marked before the settlement is sent, so that it never starts, whatever becomes of that. */
+/** The run is marked before the settlement is sent, so it never starts, even if the settlement is lost. */
 function handBack(fleet: AheadFleet, state: AheadState, index: number): Promise<AheadState> {
   return settleRun(fleet, fleet.rules.marksBeforeHandBack ? mark(state, index) : state, index)
 }
@@ -104,7 +104,10 @@ function start(fleet: AheadFleet, state: AheadState, index: number): AheadState 
   })
 }
 
-/** The instance of a run that starts by a recent renewal can't have been declared dead, whatever the store's clock shows. */
+/**
+ * The instance of a run that starts by a recent renewal cannot have been declared dead, even if the store's clock was
+ * set.
+ */
 function wrongHolder(state: AheadState, { run }: AheadWorker): string | null {
   const { token, instance, isAborted } = run!
   const isDead = state.store.space.instances.get(instance)!.goneAt !== null

@@ -5,11 +5,11 @@
  * (`engine/fleet/lease.ts`) and the lower bound of the store's clock (`engine/fleet/store-time.ts`). Modelled: what the engine does
  * between two calls of the store. Each worker has one run at most, and may stop for any time between two moves.
  *
- * Time passes in moments of 100 ms, the coarsest step that tells a renewal of less than 270 ms from a grace of 300 ms, and in leaps of a
+ * Time passes in moments of 100 ms, the coarsest step that separates a renewal of less than 270 ms from a grace of 300 ms, and in leaps of a
  * lease in which no worker does anything. All monotonic clocks agree. The store's clock is set forward and back.
  *
- * Claims and settlements arrive at any later time, or never. A heartbeat arrives at once, and its answer is heard at any later time, or
- * never: a heartbeat that was under way for longer counts from when it was sent, and proves less. Burials, recoveries and cancellations are
+ * Claims and settlements arrive at any later time, or never. A heartbeat arrives at once, and its answer arrives at any later time, or
+ * never: a heartbeat that was under way for longer counts from when it was sent, and proves less. Declarations of death, recoveries and cancellations are
  * written at once, by a peer that is always there and has seen every renewal: one that sees it later has to wait for longer.
  *
  * Not modelled: several schedules, pauses, removals and new definitions, epochs, wall clocks of workers, clocks of different speed, and a

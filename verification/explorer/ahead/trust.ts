@@ -4,7 +4,7 @@ import { storeTime } from '../../../packages/cronce/src/engine/fleet/store-time.
 import type { AheadFleet } from './fleet.ts'
 import { type AheadState, type AheadWorker, type ClockAnswer, DUE_MS, LEASE_MS, patchWorker } from './state.ts'
 
-/** The engine's own view of its lease and of the store's clock, made anew from what a worker has heard. */
+/** The engine's own view of its lease and of the store's clock, rebuilt from the answers that a worker has received. */
 
 function clockAt(now: () => number): Clock {
   return { wall: now, mono: now, boot: now, sleep: async () => {}, pause: async () => {} }
@@ -62,7 +62,7 @@ export function isProven(state: AheadState, { answers }: AheadWorker): boolean {
   return bound !== null && bound >= DUE_MS
 }
 
-/** A worker hears what the store's clock showed. Only answers that the bound can rest on are kept. */
+/** A worker receives the time of the store's clock. Only answers that the bound can rest on are kept. */
 export function hearClock(state: AheadState, index: number, answer: Omit<ClockAnswer, 'receivedAt'>): AheadState {
   const heard = { ...answer, receivedAt: state.time }
   const { answers } = state.workers[index]!

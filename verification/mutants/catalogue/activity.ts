@@ -96,7 +96,7 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
   {
     name: 'detect-by-full-minutes',
     rule: 'duplicates',
-    breaks: 'Two executions on both sides of a full minute are none.',
+    breaks: 'Two executions on both sides of a full minute leave no log line.',
     edits: [
       edit(
         'policy/operate/detect.ts',
@@ -168,11 +168,11 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
   {
     name: 'check-in-tells-its-secret',
     rule: 'check-ins',
-    breaks: 'The path of a dead man’s switch, which lets anybody silence it, is in the log.',
+    breaks: 'The path of a dead man’s switch, with which any reader can silence it, is in the log.',
     edits: [edit('check-in/ping.ts', 'url.host} answered', 'url.href} answered')],
     caughtBy: tests(
       'packages/cronce/test/app/check-in.test.ts',
-      'a receiver that answers with an error gets the end again, and one that is gone fails no run',
+      'a receiver that answers with an error gets the end again, and one that is down fails no run',
     ),
   },
   {
@@ -182,7 +182,7 @@ export const DETECT_MUTANTS: readonly Mutant[] = [
     edits: [edit('app/lifecycle.ts', '      await this.#reportedWithin(CLOSE_MS)\n', '')],
     caughtBy: tests(
       'packages/cronce/test/app/check-in.test.ts',
-      'a run that fails says so, and one that is stopped is in the log only',
+      'a run that fails is reported as failed, and one that is stopped is in the log only',
     ),
   },
 ]

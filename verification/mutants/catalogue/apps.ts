@@ -92,7 +92,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
   {
     name: 'names-of-a-gone-app-kept',
     rule: 'rule 42',
-    breaks: 'A job stops for good when its app is gone, although a process of another app declares it.',
+    breaks: 'A job stops for good when its app has left, although a process of another app declares it.',
     edits: [edit('policy/deploy/yielding.ts', 'return isGone || (', 'return (')],
     caughtBy: {
       judge: 'tests',
@@ -103,7 +103,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
   {
     name: 'name-taken-without-the-owners-record',
     rule: 'rule 42',
-    breaks: 'An app that comes back while another one takes its name does not hear of it, and its job stops for good.',
+    breaks: 'An app that returns while another one takes its name does not learn of it, and its job stops for good.',
     edits: [
       edit('engine/deploy/take-names.ts', 'free.keys()], decide, announced)', 'free.keys()], decide, own)'),
       edit('engine/deploy/take-names.ts', 'if (!(await this.#writes.save(announced))) return true', ''),
@@ -184,14 +184,14 @@ export const APP_MUTANTS: readonly Mutant[] = [
         "state.source.kind === 'code'",
       ),
     ],
-    caughtBy: taken('a new name that comes back stands aside while another app has the old name'),
+    caughtBy: taken('a new name that returns waits while another app has the old name'),
   },
   {
     name: 'silent-peer-taken-for-gone',
     rule: 'rule 42',
-    breaks: 'After an outage, or when the clock of the store was set, a process counts live peers as gone.',
+    breaks: 'After an outage, or when the clock of the store was set, a process counts live peers as dead.',
     edits: [edit('engine/deploy/watch-deployments.ts', 'return transient && isLongSilent', 'return isLongSilent')],
-    caughtBy: taken('no process counts a live peer as gone because the store was away, or its clock was set'),
+    caughtBy: taken('no process counts a live peer as dead because the store was down, or its clock was set'),
   },
   {
     name: 'lost-schedule-not-declared-again',
@@ -212,7 +212,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'A job runs under its new name in one app and under its old name in another.',
     edits: [edit('engine/deploy/declaration-pass.ts', 'if (elsewhere !== undefined) {', 'if (elsewhere === null) {')],
     caughtBy: moves(
-      'a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone',
+      'a release that renames its app and a job at the same time runs nothing twice, and continues when the old app has left',
     ),
   },
   {
@@ -226,7 +226,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
         'if (holder?.retiredAt === null) return null\n  const draft = begin(found, context)',
       ),
     ],
-    caughtBy: moves('a job is renamed to a name of an app that is gone, with no instant lost or run twice'),
+    caughtBy: moves('a job is renamed to a name of an app that has left, with no instant lost or run twice'),
   },
   {
     name: 'removal-unannounced',
@@ -268,7 +268,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: between(
-      'a release that moved a job to another app and renamed it is rolled back: the old name begins anew when the other app is gone',
+      'a release that moved a job to another app and renamed it is rolled back: the old name starts from scratch when the other app has left',
     ),
   },
   {
@@ -302,16 +302,17 @@ export const APP_MUTANTS: readonly Mutant[] = [
   {
     name: 'unknown-names-not-read',
     rule: 'rule 42',
-    breaks: 'A job that was an old name of a job of another app is not told which name that has now.',
+    breaks: 'A job that was an old name of a job of another app does not learn its new name.',
     edits: [edit('engine/deploy/load-names.ts', 'hops <= MAX_HOPS', 'hops < 1')],
     caughtBy: moves(
-      'a new name that is refused stays refused when the app that has the job renames it, until was says the name that it has now',
+      'a new name that is refused stays refused when the app that has the job renames it, until was names its current name',
     ),
   },
   {
     name: 'half-done-rename-elsewhere-overlooked',
     rule: 'P1, rule 42',
-    breaks: 'A job stops for good when its app is gone in the middle of a rename, although another app says was.',
+    breaks:
+      'A job stops for good when its app leaves in the middle of a rename, although another app declares the old name.',
     edits: [
       edit(
         'engine/deploy/other-names.ts',
@@ -320,7 +321,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: moves(
-      'a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone',
+      'a name is refused while another app has stopped half-way in a rename of the job, and continues when that app has left',
     ),
   },
   {
@@ -329,7 +330,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     breaks: 'What waits under the old name of a job runs in the app that takes the name.',
     edits: [edit('policy/deploy/yielding.ts', 'isOldName(state) && !isRenamedTo(state, id)', 'false as boolean')],
     caughtBy: between(
-      'what waits under the old name of a gone app ends as retired when another app takes the name, and its history stays',
+      'fires that wait under the old name of an app that has left end as retired when another app takes the name, and the history stays',
     ),
   },
   {
@@ -358,7 +359,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
   {
     name: 'half-done-rename-not-finished',
     rule: 'rule 42',
-    breaks: 'A job begins anew when another app finishes its rename.',
+    breaks: 'A job starts from scratch when another app finishes its rename.',
     edits: [edit('policy/deploy/yielding.ts', 'isOldName(state) && !isRenamedTo(state, id)', 'isOldName(state)')],
     caughtBy: {
       judge: 'tests',
@@ -369,11 +370,13 @@ export const APP_MUTANTS: readonly Mutant[] = [
   {
     name: 'rename-past-what-is-due',
     rule: 'P5, rule 42',
-    breaks: 'A rename to a name of a gone app loses what the old name had not planned.',
+    breaks: 'A rename to a name of an app that has left loses the due times that the old name had not planned.',
     edits: [
       edit('engine/deploy/plan-renames.ts', 'markOf(own) > markOf(first) && isBehind(first, context.now)', 'false'),
     ],
-    caughtBy: moves('a paused job is renamed to a name of a gone app when it has planned what the pause held back'),
+    caughtBy: moves(
+      'a paused job is renamed to a name of an app that has left when it has planned what the pause held back',
+    ),
   },
   {
     name: 'half-done-rename-never-dropped',

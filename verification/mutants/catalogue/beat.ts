@@ -1,6 +1,6 @@
 import { edit, type Mutant } from '../mutant.ts'
 
-/** Mistakes in who lives: leases, trust, the dead and what they leave. */
+/** Mutants of membership: leases, trust, dead instances and the runs that they leave. */
 export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'host-as-identity',
@@ -16,7 +16,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-reclaim',
     rule: 'P6, protocol (no reclaim)',
-    breaks: 'What a dead instance held is nobody’s for ever.',
+    breaks: 'The runs of a dead instance are never recovered.',
     edits: [
       edit(
         'engine/fleet/recover-peers.ts',
@@ -46,7 +46,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'recovered-when-expired',
     rule: 'rule 13',
-    breaks: 'The fires of an instance whose lease has run out are run again although nobody has declared it dead.',
+    breaks: 'The fires of an instance whose lease has expired run again although no peer has declared it dead.',
     edits: [
       edit(
         'engine/fleet/housekeeping.ts',
@@ -59,7 +59,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'buried-without-watching',
     rule: 'rule 14',
-    breaks: 'Whoever is expired by the clock of the store is declared dead by the first who looks.',
+    breaks: 'An instance that is expired by the clock of the store is declared dead by the first peer that looks.',
     edits: [
       edit(
         'engine/fleet/recover-peers.ts',
@@ -93,13 +93,13 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/claim-ahead.test.ts',
-      names: ['an instance that stops within the grace of a peer that seems to be gone does not declare it dead'],
+      names: ['an instance that stops within the grace of a peer that seems dead does not declare it dead'],
     },
   },
   {
     name: 'outage-blamed-on-others',
     rule: 'rule 14',
-    breaks: 'Whoever could not look takes that for having seen nobody renew.',
+    breaks: 'A peer that could not read the store concludes that no instance has renewed.',
     edits: [
       edit(
         'engine/fleet/recover-peers.ts',
@@ -116,7 +116,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'lease-by-the-observer',
     rule: 'rule 14, protocol (lease by client clock)',
-    breaks: 'The wall clock of whoever looks decides whose lease has run out.',
+    breaks: 'The wall clock of the observing peer decides whose lease has expired.',
     edits: [
       edit(
         'engine/fleet/recover-peers.ts',
@@ -251,7 +251,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
   {
     name: 'fenced-runs-go-on',
     rule: 'rule 8',
-    breaks: 'An instance that was declared dead joins anew and does not tell its runs.',
+    breaks: 'An instance that was declared dead joins again and does not report its runs.',
     edits: [
       edit('engine/fleet/heartbeat.ts', "    for (const run of core.runs.all()) run.abort('fenced', null)\n", ''),
     ],
@@ -267,7 +267,7 @@ export const BEAT_MUTANTS: readonly Mutant[] = [
     name: 'drain-untold',
     rule: 'rule 8',
     breaks:
-      'An instance that stops tells nobody until its next beat is due: what was its share of the work starts late meanwhile.',
+      'An instance that stops is not reported until its next heartbeat: its share of the work starts late meanwhile.',
     edits: [edit('engine/fleet/heartbeat.ts', 'const wake = isDraining ||', 'const wake =')],
     caughtBy: {
       judge: 'tests',

@@ -78,7 +78,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: definition(
-      'one instant in code that the cron before it has gone past is on record, as misfire skip says',
+      'one instant in code that the cron before it has gone past is on record, as misfire skip requires',
     ),
   },
   {
@@ -117,7 +117,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       ),
     ],
     caughtBy: definition(
-      'one instant in code that passed while its schedule was retired is on record, as misfire skip says after 1 h',
+      'one instant in code that passed while its schedule was retired is on record, as misfire skip requires after 1 h',
     ),
   },
   {
@@ -180,7 +180,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'taken-new-name-stops-the-job',
     rule: 'rule 42',
-    breaks: 'A job whose new name is taken runs under neither name once the processes of the old release are gone.',
+    breaks: 'A job whose new name is taken runs under neither name once the processes of the old release have left.',
     edits: [edit('engine/deploy/other-names.ts', "state?.source.kind === 'code' && isWaiting(id, old)", 'false')],
     caughtBy: taken(
       'a job whose new name is taken runs under its old one, also without the old processes, until the name is free',
@@ -205,18 +205,19 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'taken-new-name-retires-the-job',
     rule: 'rule 42',
-    breaks: 'Without ids, a job whose new name is taken is retired under its old name when the old processes are gone.',
+    breaks:
+      'Without ids, a job whose new name is taken is retired under its old name when the old processes have left.',
     edits: [edit('policy/deploy/retirement.ts', 'isDeclared(name) && !active.has(name)', 'false')],
     caughtBy: taken('a job whose new name is taken is not retired when its app has other jobs, with or without ids'),
   },
   {
     name: 'long-gone-app-keeps-its-names',
     rule: 'rule 42',
-    breaks: 'Functions that only call runDue never get the names of an app that is gone.',
+    breaks: 'Functions that only call runDue never get the names of an app that has left.',
     edits: [
       edit('engine/deploy/take-names.ts', ' || ended.every(({ renewedAt }) => now - renewedAt >= LONG_GONE_MS)', ''),
     ],
-    caughtBy: taken('functions that only call runDue take over the names of an app that has been gone for an hour'),
+    caughtBy: taken('functions that only call runDue take over the names of an app that left an hour ago'),
   },
   {
     name: 'draining-app-yields-its-names',
@@ -262,9 +263,9 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'pruned-deployment-gone-since-defined',
     rule: 'rule 42',
-    breaks: 'What a script declared is retired early, because the record has forgotten when its deployment was gone.',
+    breaks: 'A schedule that a script declared is retired early, because the record has lost when its deployment left.',
     edits: [edit('policy/deploy/retirement.ts', 'prunedDefiner(app, state)?.goneAt ?? ', '')],
-    caughtBy: verdict('implicit: what a deployment declared that was pruned since is kept for a day after it was gone'),
+    caughtBy: verdict('implicit: schedules of a deployment that was pruned since are kept for a day after it left'),
   },
   {
     name: 'old-deployment-flips-back',
@@ -445,7 +446,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'blind-observer-takes',
     rule: 'rule 42',
-    breaks: 'A process whose heartbeats are not answered takes the names of an app that was gone when it looked last.',
+    breaks: 'A process whose heartbeats are not answered takes the names of an app that had left when it looked last.',
     edits: [edit('engine/deploy/watch-deployments.ts', 'this.#isBlind() ? new Set() : clock.heldFor', 'clock.heldFor')],
     caughtBy: {
       judge: 'tests',
@@ -509,7 +510,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'names-never-yielded',
     rule: 'rule 42',
-    breaks: 'A name belongs to an app for ever, also when the app is gone.',
+    breaks: 'A name belongs to an app forever, even after the app has left.',
     edits: [
       edit(
         'policy/deploy/yielding.ts',
@@ -544,10 +545,10 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'old-release-brings-back',
     rule: 'P8, rule 42',
-    breaks: 'A release that is not the newest brings a dropped job back once the release that dropped it is gone.',
+    breaks: 'A release that is not the newest brings a dropped job back once the release that dropped it has left.',
     edits: [edit('policy/operate/define.ts', 'newest.number > rankOf(own)', 'newest.number < rankOf(undefined)')],
     caughtBy: rules(
-      'an old server that reboots brings back no job, though the release that dropped it is gone',
+      'an old server that reboots brings back no job, though the release that dropped it has left',
       'a release that crashed early brings back no job before it has been up for the hold-down',
     ),
   },
@@ -778,7 +779,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: 'packages/cronce/test/engine/deploy-returns.test.ts',
       names: [
-        'a release that registered after the last heartbeat of a process is gone only when a later heartbeat does not list it',
+        'a release that registered after the last heartbeat of a process has left only when a later heartbeat does not list it',
       ],
     },
   },
@@ -838,7 +839,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'void-link-counts-again',
     rule: 'P5',
-    breaks: 'A link that a deployment without an id made void counts again when the record forgets its declarations.',
+    breaks: 'A link that a deployment without an id made void counts again when the record drops its declarations.',
     edits: [
       edit('policy/deploy/deployment.ts', 'app.deployments.some(isForgotten) ? withoutVoidLinks(app) : app', 'app'),
     ],
@@ -983,7 +984,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgotten-name-runs-beside',
     rule: 'P8',
-    breaks: 'A schedule that was retired ten times forgets the name that it continues, which then runs beside it.',
+    breaks: 'A schedule that was retired ten times loses the name that it continues, which then runs beside it.',
     edits: [edit('policy/deploy/continue-job.ts', ' || isLastOfName(one, index)', '')],
     caughtBy: taken(
       'an old name stays retired while another app has the job under the new one, however often that was retired',
@@ -994,7 +995,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P8',
     breaks: 'No process reports that was is ignored because the new name ran before.',
     edits: [edit('engine/deploy/report-refusals.ts', 'if (old === undefined) continue', 'if (old !== null) continue')],
-    caughtBy: lateRenames('a release that says was after the old name was retired reports that it is ignored, once'),
+    caughtBy: lateRenames('a release that adds was after the old name was retired reports that it is ignored, once'),
   },
   {
     name: 'rename-reported-for-ever',

@@ -92,7 +92,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-burial-without-renewals',
     rule: 'P3',
-    breaks: 'An instance that renews while it is declared dead is dead and hears that it lives.',
+    breaks: 'An instance that renews while it is declared dead is dead, but gets the answer that it lives.',
     edits: [
       edit(
         'store/kv/instances.ts',
@@ -105,7 +105,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-beat-without-record',
     rule: 'P3',
-    breaks: 'An instance that is declared dead while it renews hears that it lives.',
+    breaks: 'An instance that is declared dead while it renews gets the answer that it lives.',
     edits: [
       edit(
         'store/kv/instances.ts',
@@ -118,7 +118,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-step-without-run',
     rule: 'P3',
-    breaks: 'A run that ends while it begins a step begins it all the same.',
+    breaks: 'A run that ends while it begins a step still begins the step.',
     edits: [
       edit(
         'store/kv/steps.ts',
@@ -144,7 +144,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
   {
     name: 'etcd-note-without-run',
     rule: 'P3',
-    breaks: 'A run that ends while it reports progress reports it all the same.',
+    breaks: 'A run that ends while it reports progress still reports it.',
     edits: [
       edit(
         'store/kv/steps.ts',
@@ -205,7 +205,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: CLOCK,
-      names: ["the store's clock is the server's, whatever the process's shows"],
+      names: ["the store's clock is the server's, independent of the process's clock"],
     },
   },
   {
@@ -280,7 +280,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
         'const outer = puts',
       ),
     ],
-    caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and says what to do'] },
+    caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and the error has a hint'] },
   },
   {
     name: 'etcd-counts-folded-twice',

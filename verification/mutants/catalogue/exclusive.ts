@@ -28,7 +28,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'held-by-two',
     rule: 'P2',
-    breaks: 'Whoever wants a lock or a term gets it, whoever has it.',
+    breaks: 'A lock or a term is granted although another instance holds it.',
     edits: [edit('policy/plan/take-fire.ts', '(!wanted.beside || isWanted(fire, wanted))', 'isWanted(fire, wanted)')],
     caughtBy: {
       judge: 'tests',
@@ -42,7 +42,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'held-by-nobody',
     rule: 'rule 7',
-    breaks: 'What was claimed and never begun keeps the lock from everybody, for ever.',
+    breaks: 'A claim that never started blocks the lock forever.',
     edits: [edit('policy/plan/take-fire.ts', 'fire.run !== null && (!wanted.beside ||', '(!wanted.beside ||')],
     caughtBy: {
       judge: 'tests',
@@ -53,7 +53,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'key-of-a-neighbour',
     rule: 'P1',
-    breaks: 'Whoever wants a key begins the oldest one that was left behind in the same schedule.',
+    breaks: 'A caller of a key begins the oldest abandoned key of the same schedule.',
     edits: [
       edit(
         'policy/plan/take-fire.ts',
@@ -83,21 +83,21 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'same-token-for-all',
     rule: 'P3, classic (b)',
-    breaks: 'The token of a lock says nothing: nobody can refuse an older one.',
+    breaks: 'The token of a lock does not grow, so a resource cannot reject an older one.',
     edits: [edit('app/lock.ts', 'token: BigInt(handle.started.record.token)', 'token: 1n')],
     caughtBy: {
       judge: 'tests',
       file: EXCLUSIVE,
       names: [
         'one caller at a time has a lock, in the order of the tokens',
-        'a lock whose holder crashed is had by the next one, with a higher token',
+        'the next caller gets a lock whose holder crashed, with a higher token',
       ],
     },
   },
   {
     name: 'leader-by-a-flag',
     rule: 'rule 8',
-    breaks: 'Who leads is what was last told, not what can be trusted now.',
+    breaks: 'Leadership is the last reported state, not what the lease allows to trust now.',
     edits: [
       edit(
         'app/elect.ts',
@@ -114,20 +114,20 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'leader-in-doubt',
     rule: 'rule 15',
-    breaks: 'A leader that others may take for gone says that it leads.',
+    breaks: 'A leader that peers may have declared dead reports that it leads.',
     edits: [edit('engine/instance.ts', 'lease.trusted() && !lease.doubted() &&', 'lease.trusted() &&')],
     caughtBy: {
       judge: 'tests',
       file: FAULTS,
       names: [
-        'a leader that may be taken for dead does not say that it leads, until the store has confirmed its lease',
+        'a leader that peers may have declared dead does not report that it leads, until the store has confirmed its lease',
       ],
     },
   },
   {
     name: 'leader-who-has-not-heard',
     rule: 'rule 15',
-    breaks: 'After a blocked event loop a leader says that it leads before it has heard that its connection is gone.',
+    breaks: 'After a blocked event loop a leader reports that it leads before it learns that its connection is lost.',
     edits: [edit('app/elect.ts', 'isHearing && this.#parts', 'this.#parts')],
     caughtBy: {
       judge: 'tests',
@@ -157,7 +157,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'nobody-hears-of-a-resignation',
     rule: 'P9',
-    breaks: 'Whoever wants to lead next finds out when it happens to look.',
+    breaks: 'The next candidate learns of a free term only when it happens to look.',
     edits: [edit('engine/run/settle-run.ts', "kind === 'term' || ", '')],
     caughtBy: {
       judge: 'tests',
@@ -179,7 +179,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'unknown-key-is-done-again',
     rule: 'rule 11',
-    breaks: 'What somebody began and nobody knows the end of is done again.',
+    breaks: 'Work that was begun and whose outcome is unknown is done again.',
     edits: [
       edit(
         'app/once.ts',
@@ -198,7 +198,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'everybody-asks',
     rule: 'overload must not feed itself',
-    breaks: 'All who wait in a process ask the store, each for itself.',
+    breaks: 'Every waiting caller of a process asks the store separately.',
     edits: [edit('app/lock.ts', '      await untilTurn(parts, engine, turn, until, signal)\n', '')],
     caughtBy: {
       judge: 'tests',
@@ -226,7 +226,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
   {
     name: 'step-forgotten-with-its-beginning',
     rule: 'rule 11, a lossy failover',
-    breaks: 'What a run had begun when the store forgot is not written again, so whoever follows does it once more.',
+    breaks: 'A step that a run had begun when the store lost data is not written again, so its successor repeats it.',
     edits: [
       edit('engine/restore/restore.ts', "    await untilDone(core, 'restore (steps)', () => beginAgain(core))\n", ''),
     ],

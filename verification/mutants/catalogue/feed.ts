@@ -18,7 +18,7 @@ export const FEED_MUTANTS: readonly Mutant[] = [
   {
     name: 'feed-ready-before-its-baseline',
     rule: 'rule 47',
-    breaks: 'A feed says that it is ready before it has read where it begins.',
+    breaks: 'A feed reports ready before it has read where it begins.',
     edits: [
       edit(
         'client/feed.ts',

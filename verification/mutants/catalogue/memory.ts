@@ -99,7 +99,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'dead-renew',
     rule: 'rule 13, classic (e), protocol (renew resurrects)',
-    breaks: 'A beat is taken by name: an instance that was declared dead is live again.',
+    breaks: 'A heartbeat is accepted by name: an instance that was declared dead is live again.',
     edits: [
       edit(
         'store/memory/instances.ts',
@@ -158,7 +158,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'unknown-step-rerun',
     rule: 'rule 11',
-    breaks: 'A step that an earlier run began, and of which nobody knows the end, is silently begun again.',
+    breaks: 'A step that an earlier run began, and whose end is unknown, is silently begun again.',
     edits: [
       edit(
         'store/memory/steps.ts',
@@ -184,7 +184,7 @@ export const MEMORY_MUTANTS: readonly Mutant[] = [
   {
     name: 'commit-of-the-overtaken',
     rule: 'P3, P6, rule 8',
-    breaks: 'A transaction whose run is not current any more is not settled, and what it wrote is kept all the same.',
+    breaks: 'A transaction whose run is not current any more is not settled, but its writes are kept.',
     edits: [
       edit(
         'store/memory/store.ts',

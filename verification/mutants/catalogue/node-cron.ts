@@ -18,7 +18,7 @@ export const NODE_CRON_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: COORDINATOR,
-      names: ['the schedule of a task says what overlap it has; processes that differ declare it once each'],
+      names: ['the schedule of a task shows its overlap; processes that differ declare it once each'],
     },
   },
   {
@@ -31,7 +31,7 @@ export const NODE_CRON_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: COORDINATOR,
-      names: ['the schedule of a task says what overlap it has; processes that differ declare it once each'],
+      names: ['the schedule of a task shows its overlap; processes that differ declare it once each'],
     },
   },
   {

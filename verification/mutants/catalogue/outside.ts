@@ -49,7 +49,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
   {
     name: 'delivered-inside-a-range',
     rule: 'P1',
-    breaks: 'An instant that is on record as part of a range is delivered as if nobody knew of it.',
+    breaks: 'An instant that is on record as part of a range is delivered as if it were not on record.',
     edits: [
       edit(
         'client/deliver.ts',
@@ -90,7 +90,7 @@ export const OUTSIDE_MUTANTS: readonly Mutant[] = [
   {
     name: 'delivered-too-late',
     rule: 'rule 3',
-    breaks: 'An instant whose record may be gone is run again by a late delivery.',
+    breaks: 'An instant whose record may have been pruned is run again by a late delivery.',
     edits: [
       edit(
         'policy/operate/deliver.ts',

@@ -13,7 +13,7 @@ const labels = (...names: string[]): CaughtBy => ({
 })
 
 const GONE =
-  'the schedule of a host that is gone is retired after the hold-down, and goes on when the host returns, with a deployment id'
+  'the schedule of a host that has left is retired after the hold-down, and continues when the host returns, with a deployment id'
 const REACHED = 'a rollout that reaches one host after the other takes no job away from hosts that it has not reached'
 
 /** Mistakes about work that belongs to a machine. */
@@ -21,7 +21,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
   {
     name: 'labels-not-asked-for',
     rule: 'on',
-    breaks: 'Every process that declares a job has it, whatever labels the job belongs to, and so claims it.',
+    breaks: 'Every process that declares a job claims it, even without the labels that the job requires.',
     edits: [
       edit('app/place-jobs.ts', 'matchesLabels(job.definition.on, labels)', 'true'),
       edit(
@@ -95,7 +95,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
   {
     name: 'gone-host-kept',
     rule: 'hosts',
-    breaks: 'The schedule of a host that is gone stays active, and its due times pile up.',
+    breaks: 'The schedule of a host that has left stays active, and its due times pile up.',
     edits: [edit('policy/deploy/retirement.ts', 'return hostless.has(schedule) ?', 'return hostless.size < 0 ?')],
     caughtBy: simulation('L8'),
   },
@@ -120,7 +120,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
   {
     name: 'gone-host-drops-its-job',
     rule: 'hosts, rule 42g',
-    breaks: 'What a host missed while it was gone is not left to the misfire policy.',
+    breaks: 'The misfire policy is not applied to due times that a host missed while it was down.',
     edits: [
       edit(
         'policy/deploy/retirement.ts',

@@ -6,7 +6,7 @@ const compared = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/policy/plain.test.ts',
   names,
 })
-const PLAYED = 'the shortcuts decide what the policy decides, whatever happens to a schedule with a plain definition'
+const PLAYED = 'the shortcuts decide what the policy decides, for every history of a schedule with a plain definition'
 
 /** Mistakes in planning: which instants become what, and which of them may start. */
 export const PLAN_MUTANTS: readonly Mutant[] = [
@@ -39,7 +39,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'missed-not-recorded',
     rule: 'P5, classic (d)',
-    breaks: 'The mark passes instants that are let go, and only a handful of them is written down.',
+    breaks: 'The mark passes skipped instants, and only a handful of them is recorded.',
     edits: [
       edit(
         'policy/plan/plan.ts',
@@ -78,7 +78,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'on-time-is-late',
     rule: 'P7',
-    breaks: 'The grace is taken for seconds where it is milliseconds: what is hardly late is let go.',
+    breaks: 'The grace is read as seconds instead of milliseconds: fires that are hardly late are skipped.',
     edits: [
       edit(
         'policy/plan/misfire.ts',
@@ -230,7 +230,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
   {
     name: 'shortcut-of-a-late-fire',
     rule: 'rule 43',
-    breaks: 'The shortcut for plain fires starts what is late, whatever the misfire policy says.',
+    breaks: 'The shortcut for plain fires starts late fires, ignoring the misfire policy.',
     edits: [
       edit(
         'policy/plan/plain-fire.ts',
@@ -254,7 +254,7 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/policy/property.test.ts',
-      names: ['whatever happens to a schedule, nothing is lost, doubled, early, stuck or out of bounds'],
+      names: ['under every sequence of actions, no fire is lost, doubled, early, stuck or out of bounds'],
     },
   },
   {

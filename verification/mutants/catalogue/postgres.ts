@@ -37,7 +37,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-mark-without-the-last-plain-claim',
     rule: 'P1',
-    breaks: 'A plain claim, which leaves the mark as it was, is not part of what the next claim must lie beyond.',
+    breaks: 'A plain claim, which leaves the mark unchanged, is not part of what the next claim must lie beyond.',
     edits: [
       edit('store/postgres/sql/plain.sql', '_due_at[n] > greatest(c.mark, c.due_at)', '_due_at[n] > c.mark'),
       edit('store/postgres/sql/apply.sql', '_mark := greatest(_clock.mark, _clock.due_at);', '_mark := _clock.mark;'),
@@ -133,7 +133,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     edits: [edit('store/postgres/sql/apply.sql', '_at.now, array_agg(w.key)\n', '_at.now, array_agg(-w.key)\n')],
     caughtBy: tests(
       RACES,
-      'claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat',
+      'claims are deleted after the settlement that ends their last run, with a later claim or a heartbeat',
     ),
   },
   {
@@ -149,7 +149,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     ],
     caughtBy: tests(
       RACES,
-      'claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat',
+      'claims are deleted after the settlement that ends their last run, with a later claim or a heartbeat',
     ),
   },
   {
@@ -168,7 +168,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-burial-without-lock',
     rule: 'P2',
-    breaks: 'A burial does not see a claim that commits at the same time.',
+    breaks: 'Declaring an instance dead misses a claim that commits at the same time.',
     edits: [
       edit(
         'store/postgres/sql/instances.sql',
@@ -176,7 +176,10 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
         '',
       ),
     ],
-    caughtBy: tests(RACES, 'a claim that shared the row of its instance refutes a burial that was decided before it'),
+    caughtBy: tests(
+      RACES,
+      'a claim that shared the row of its instance prevents an earlier decision to declare it dead',
+    ),
   },
   {
     name: 'postgres-death-dated-before-the-lock',
@@ -232,7 +235,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-whole-look-within-the-look-ahead',
     rule: 'rule 49',
-    breaks: 'A look that left something out says to look again within the time that it looked ahead.',
+    breaks: 'A look that left schedules out asks for the next look within the time that it looked ahead.',
     edits: [edit('store/postgres/store.ts', 'wholeAt === null ? null : wholeAt + aheadMs', 'wholeAt')],
     caughtBy: tests(
       CONFORMANCE,
@@ -269,7 +272,7 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
     name: 'postgres-pruned-ends-are-not-missed',
     rule: 'rule 47',
-    breaks: 'A feed does not hear that ends were deleted before it read them.',
+    breaks: 'A feed does not learn that ends were deleted before it read them.',
     edits: [edit('store/postgres/sql/prune.sql', 's.erased_in < e.ended_in);', 's.erased_in < e.ended_in) and false;')],
     caughtBy: tests(
       CONFORMANCE,

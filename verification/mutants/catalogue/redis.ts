@@ -218,7 +218,7 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
   {
     name: 'redis-prune-forgets-kept-lines',
     rule: 'P6',
-    breaks: 'A prune that goes on where an earlier one has stopped forgets when the lines before that place expire.',
+    breaks: 'A prune that continues where an earlier one stopped loses when the lines before that place expire.',
     edits: [
       edit(
         'store/redis/lua/prune.lua',
@@ -270,7 +270,7 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: NAMES,
-      names: ['a prefix finds every schedule whose name begins with it, whatever character follows'],
+      names: ['a prefix finds every schedule whose name begins with it, with any next character'],
     },
   },
 ]

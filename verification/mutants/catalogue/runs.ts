@@ -24,7 +24,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: 'loser-starts-too',
     rule: 'P2, protocol (non-atomic claim)',
-    breaks: 'An instance whose claim met a newer version starts the run all the same.',
+    breaks: 'An instance whose claim met a newer version still starts the run.',
     edits: [
       edit(
         'engine/claim/claims.ts',
@@ -80,7 +80,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: 'reconcile-at-once',
     rule: 'rule 6',
-    breaks: 'A beat hands back what was claimed while it was under way.',
+    breaks: 'A heartbeat hands back what was claimed while it was under way.',
     edits: [
       edit('engine/fleet/reconcile.ts', '      else if (!core.claiming.has(run.claim)) unknown', '      else unknown'),
       edit('engine/fleet/reconcile.ts', ' || !this.#doubtful.has(', ' || !unknown.has('),

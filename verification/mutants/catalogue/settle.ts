@@ -5,7 +5,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-token-check',
     rule: 'P3, classic (b), protocol (no fence on settle)',
-    breaks: 'A settlement ends whatever run there is.',
+    breaks: 'A settlement ends any open run.',
     edits: [edit('policy/fires.ts', '.find((fire) => fire.run.token === token)', '.at(0)')],
     caughtBy: { judge: 'simulation', names: ['S1', 'S3', 'C2', 'C9', 'C10'] },
   },
@@ -120,7 +120,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'one-retry-more',
     rule: 'rule 23',
-    breaks: 'A fire is retried once more than its policy says.',
+    breaks: 'A fire is retried once more than its policy allows.',
     edits: [edit('policy/end/settle.ts', 'failures <= policy.retry.attempts', 'failures <= policy.retry.attempts + 1')],
     caughtBy: { judge: 'simulation', names: ['C11', 'S11'] },
   },
@@ -151,7 +151,7 @@ export const SETTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'retention-not-clamped',
     rule: 'rule 3, classic (g)',
-    breaks: 'Records are kept as short as somebody wished, and not at least for the window and a day.',
+    breaks: 'Records are kept as briefly as configured, and not at least for the window and a day.',
     edits: [
       edit(
         'policy/end/retention.ts',

@@ -57,7 +57,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
   {
     name: 'sqlite-lock-not-held',
     rule: 'rule 17',
-    breaks: 'The lock that says that a process lives is not really taken.',
+    breaks: 'The lock that proves that a process lives is not really taken.',
     edits: [
       edit(
         'store/sqlite/liveness.ts',
@@ -68,7 +68,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
     caughtBy: {
       judge: 'tests',
       file: PROCESSES,
-      names: ['a process that was stopped is not gone', 'a probe names the killed process, and no other'],
+      names: ['a process that was stopped is not dead', 'a probe names the killed process, and no other'],
     },
   },
   {

@@ -57,7 +57,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
   {
     name: 'used-up-and-not-left-out',
     rule: 'P3',
-    breaks: 'Schedules whose limit is used up are looked at again and again, although nothing of them may start.',
+    breaks: 'Schedules whose limit is used up are read again and again, although none of their fires may start.',
     edits: [edit('engine/claim/looks.ts', ' && !isKept(state)', '')],
     caughtBy: littleRoom('a used-up limit is asked for less and less often, and found soon after a peer has freed it'),
   },
@@ -97,7 +97,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
   {
     name: 'waiting-is-never-late',
     rule: 'P7, rule 43',
-    breaks: 'A fire that was planned on time is not judged again: stale fires pile up while there is no room.',
+    breaks: 'A fire that was planned on time is not checked again: stale fires pile up while the limit is used up.',
     edits: [
       edit(
         'policy/plan/plan.ts',
@@ -174,7 +174,7 @@ export const WAITING_MUTANTS: readonly Mutant[] = [
   {
     name: 'every-cause-is-room',
     rule: 'rule 43',
-    breaks: 'Whatever kept a fire from starting, the record says that there was no room.',
+    breaks: 'The recorded reason for a late start is always the limit.',
     edits: [edit('policy/plan/start.ts', "  return fire.wait?.cause ?? 'room'\n", "  return 'room'\n")],
     caughtBy: { judge: 'simulation', names: ['C10'] },
   },

@@ -16,7 +16,7 @@ const FIRING = {
   missed: 'fires for due times that were lost in a long outage of the whole fleet, and resolves with the next run',
   'no-runner': 'fires if no live instance has the job of an active schedule, and resolves when one has',
   fleet: 'fires if there are fewer instances than planned, and resolves when they are back',
-  clock: 'fires for a clock that is far from the store’s, and resolves when that instance is gone',
+  clock: 'fires for a clock that is far from the store’s, and resolves when that instance has left',
   store: 'fires when the store was away, one message for all that it caused, and resolves',
   duplicate: 'fires if an old server in another namespace writes the heartbeat of the app, and resolves when it stops',
 }
@@ -73,7 +73,7 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch/looks.ts',
     'return now - this.#heartbeat.at > SILENT_PERIODS',
     'return now < 0 * SILENT_PERIODS',
-    'heartbeat: is looked for among so many schedules that their pages take an hour',
+    'heartbeat: is looked for even if the pages of all schedules take an hour',
   ),
   mutant(
     'watch-heartbeat-patient',
@@ -198,7 +198,7 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch/reconcile.ts',
     'const isNew = known === undefined ||',
     'const isNew = known !== undefined ||',
-    'alerts: a firing alert is repeated, and tells of new subjects',
+    'alerts: a firing alert is repeated, and reports new subjects',
   ),
   mutant(
     'watch-drops-failed-messages',
@@ -214,6 +214,6 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch/reconcile.ts',
     'const subjects = all.filter(({ name }) => !isMuted(rule, name, mutes))',
     'const subjects = all.filter(({ name }) => !isMuted(rule, name, []))',
-    'alerts: a muted subject sends nothing, and is told of once it is unmuted',
+    'alerts: a muted subject sends nothing, and is reported once it is unmuted',
   ),
 ]

@@ -8,7 +8,7 @@ export const ZOOKEEPER_MUTANTS: readonly Mutant[] = [
   {
     name: 'zookeeper-without-count',
     rule: 'P2',
-    breaks: 'A commit is written although another one came in between, and what it was decided on is no longer so.',
+    breaks: 'A commit is written although another commit has changed the state that it was decided on.',
     edits: [edit('store/zookeeper/driver.ts', 'version: moment.version,', 'version: -1,')],
     caughtBy: {
       judge: 'tests',
@@ -19,7 +19,7 @@ export const ZOOKEEPER_MUTANTS: readonly Mutant[] = [
   {
     name: 'zookeeper-without-guards',
     rule: 'P2',
-    breaks: 'A change is written whatever its guards say.',
+    breaks: 'A change is written although its guards fail.',
     edits: [edit('store/zookeeper/driver.ts', 'filter((_, index) => seen.groupsHeld[index])', 'filter(() => true)')],
     caughtBy: {
       judge: 'tests',

@@ -5,10 +5,13 @@ import type { BeatAnswer, StepAnswer, StepCommand } from '../../../packages/cron
 import { openIn, type Step } from './mirror.ts'
 import type { Report } from './report.ts'
 
-/** Clocks of processes run at most so much faster than the world's. */
+/** The maximum speed of a process clock, relative to the world's. */
 const FASTEST = 1.06
 
-/** Over is for ever; and nobody is declared dead who renewed within a lease, whatever the store's clock says. */
+/**
+ * An ended instance stays ended, and an instance that renewed within a lease is not declared dead, even if the store's
+ * clock was set.
+ */
 export function checkInstance(
   id: string,
   before: StoredInstance | undefined,
@@ -19,7 +22,7 @@ export function checkInstance(
   if (after !== undefined && after !== before) report('S4 no resurrection', `${id} was over, and was written again`)
 }
 
-/** How long a process that seems to be gone may still renew. */
+/** How long a process that seems dead may still renew. */
 const HINT_GRACE_MS = 300
 
 /** However the clock was set, a lease ends as if it were renewed now, at the latest. */

@@ -67,7 +67,7 @@ function checkChanged({ fire, before, after, linesAfter }: TouchedFire, report: 
   if (after === undefined && linesAfter.length === 0) return
   const isSplit = before.range !== null && after?.ending?.reason === before.ending.reason
   const isSame = before.range === null && after?.number === before.number
-  // Opened and ended in one step: by whoever removes it.
+  // Opened and ended in one step, by the removal of the schedule.
   const isRound = after?.round === before.round + 1
   if (!isSplit && !isSame && !isRound) {
     report(

@@ -6,7 +6,7 @@ import type { NamespaceData } from '../../../packages/cronce/src/store/memory/da
 import { holdersOf, type Mirror, openIn, type Step, type TouchedFire } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
-/** Who holds what: one run of a fire at a time, under tokens that only grow, in time, within the limits. */
+/** Ownership of runs: one run of a fire at a time, under growing tokens, in time, within the limits. */
 export function checkRuns(step: Step, mirror: Mirror, report: Report): void {
   for (const { before, after } of step.runs) {
     if (before === undefined && after !== undefined) checkGrant(step, after, mirror, report)

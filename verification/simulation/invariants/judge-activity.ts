@@ -6,9 +6,9 @@ export type WishResult = 'ok' | 'fail' | 'info'
 export interface ActivityJudge {
   /** A change with this line was sent. Whether it was written, and whether the line was. */
   readonly sent: (line: ActivityRecord, isWritten: boolean, isLogged: boolean) => void
-  /** A note for one wish of an operator. */
+  /** A note for one request of an operator. */
   readonly noteFor: (schedule: string) => string
-  /** `isSure`: the answer says that the wish changed something. */
+  /** `isSure`: the answer confirms that the request changed something. */
   readonly answered: (note: string, result: WishResult, isSure: boolean) => void
   readonly finish: () => void
 }
@@ -20,8 +20,8 @@ interface Asked {
 }
 
 /**
- * The promise of the operator log: a line is written if and only if the change is that it is about, and every wish that changed something
- * has exactly one. Wishes are told apart by their notes.
+ * The promise of the operator log: a line is written if and only if its change is, and every request that changed
+ * something has exactly one. Requests are distinguished by their notes.
  */
 export function judgeActivity(report: Report, count: (what: string) => void): ActivityJudge {
   const wishes = new Map<string, Asked>()

@@ -9,7 +9,7 @@ export interface AlertJudge {
   readonly changed: (step: Step) => void
   /** The receiver has taken a message that this process sent. */
   readonly received: (message: AlertMessage, node: string) => void
-  /** Nothing was wrong for a while. */
+  /** The store was healthy for a while. */
   readonly finish: () => void
 }
 
@@ -20,8 +20,8 @@ interface Parts {
 }
 
 /**
- * The promise of alerts: of one problem the receiver hears once that it is there, and once that it is over; and what was written down is
- * sent, whoever dies in between. A message that comes again has its id, by which receivers know it.
+ * The promise of alerts: the receiver hears of one problem once when it starts and once when it ends, and recorded
+ * alerts are sent even if the sender dies. A repeated message has the same id.
  */
 export function judgeAlerts({ data, report, count }: Parts): AlertJudge {
   /** By id, the process that wrote a message down. */

@@ -54,7 +54,7 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     presence.sample(present, worldNow(), () => count('an app came back'))
   }
 
-  /** A name passes to another app when it is retired and not renamed, or when its app is gone. */
+  /** A name passes to another app when it is retired and not renamed, or when its app has left. */
   const checkOwner = ({ before, after, who }: Step): void => {
     if (before === undefined || after === undefined) return
     const [from, to] = [ownerOf(before.source), ownerOf(after.source)]
@@ -229,7 +229,7 @@ function judgeEntitled(parts: AppsJudgeParts, live: readonly Release[]): void {
   for (const state of data().schedules.values()) if (state.source.kind === 'client') checkGoing(parts, apps, state)
 }
 
-/** Of jobs with one schedule, whichever process runs it. Where others run is judged apart: see `judge-places.ts`. */
+/** Only jobs with one schedule for all processes. `judge-places.ts` judges the others. */
 function ownNames({ jobs }: Release): readonly string[] {
   return Object.keys(jobs).filter((name) => jobs[name]!.isOnEachHost !== true && jobs[name]!.on === undefined)
 }

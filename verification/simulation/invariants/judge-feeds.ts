@@ -8,7 +8,7 @@ export interface FeedWitness {
   /** It is ready, for the first time or after it broke off. */
   readonly ready: () => void
   readonly told: (entry: FeedEntry) => void
-  /** Nothing was wrong any more for so long that all that was committed until then must have been reported. */
+  /** The store was healthy for long enough that everything committed until then must have been reported. */
   readonly finish: (committedUntil: number) => void
 }
 
@@ -18,8 +18,8 @@ export interface FeedJudge {
 }
 
 /**
- * The promise of a feed: every end that is committed after it is ready is reported, or a gap comes after that commit. Ends are taken
- * from what was in the store before and after each write, not from what the store says about ends.
+ * The promise of a feed: every end that is committed after it is ready is reported, or a gap follows that commit. Ends
+ * are derived from the store's data before and after each write, not from the store's own list of ends.
  */
 export function judgeFeeds(worldNow: () => number, report: Report): FeedJudge {
   /** By feed: ends that are yet to be reported, and when they were committed. */

@@ -43,7 +43,7 @@ import type { Report } from './report.ts'
 
 type Tx = MemoryTransaction
 
-/** What happened in the store, for whoever keeps the history. */
+/** Callbacks for writes to the store, for the recorder of the history. */
 export interface Watcher {
   readonly changed: (step: Step) => void
   /** The list of instances may have changed. */
@@ -84,8 +84,8 @@ interface Pending {
 }
 
 /**
- * The store does all the work of a call before the call returns, but for transactions: those are looked at when they are
- * answered, or before anything else is done, whatever comes first.
+ * The store completes a call before it returns, except for transactions: those are examined when they are answered, or
+ * before the next call, whichever comes first.
  */
 export function observeStore(surroundings: Surroundings): Observed {
   const { source, storeNow, worldNow, holdDownMs, claimAheadMs, report, watcher } = surroundings
@@ -151,7 +151,7 @@ export function observeStore(surroundings: Surroundings): Observed {
       const after = changes.map((change, index) => capture(mirror, change, before[index]))
       const claimant = options?.claimant?.instance ?? null
       const steps = changes.map((change, index) => stepOf(who, change, before[index]!, after[index]!, claimant))
-      // In the order in which they were written, and before anybody else writes.
+      // In the order in which they were written, and before the next write.
       for (const step of steps) if (isWritten(step)) note(step)
       for (const [index, { activity }] of changes.entries()) {
         if (activity !== undefined) watcher.logged(activity, isWritten(steps[index]!), data().activity.has(activity.id))

@@ -8,7 +8,7 @@ const SHUTDOWN =
 const REJECTION = /['"`](?:unhandledRejection|uncaughtException)['"`]/
 const COMMENT = /^\s*(?:\/\/|\*)/
 
-/** What a process does when it is told to stop, and when a rejection reaches nothing else. */
+/** What a process does on a stop signal, and on an unhandled rejection. */
 export const processHookReader: Reader = {
   name: 'process hooks',
   reads: (path) => isScript(path) && !isAside(path),

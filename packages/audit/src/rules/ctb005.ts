@@ -13,7 +13,7 @@ export const CTB005: Rule = {
     project.all('crontab-line').flatMap(({ place, command }) => {
       const isSystem = /(?:^|\/)cron\.d\//.test(place.path)
       const [first = ''] = command.split(/\s/)
-      // A user has no slash, and is no command that everybody has.
+      // A user name has no slash, and is not a common command.
       if (!isSystem || !/[/.]|^(?:cd|sh|bash|php|python3?|node|curl|wget|echo|test|\[)$/.test(first)) return []
       return [report(CTB005, place, `\`${first}\` stands where /etc/cron.d expects a user: the line never runs.`)]
     }),

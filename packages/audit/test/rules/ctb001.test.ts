@@ -53,7 +53,7 @@ checkRule(CTB001, {
     'a copy that is looked at': {
       'a.sh': `crontab -l > mycron\nif ! grep -q backup.sh mycron; then\n  echo "${JOB}" >> mycron\n  crontab mycron\nfi\n`,
     },
-    'a script that another script is told': {
+    'a script that another script gets as an argument': {
       'a.sh': `cat > other.sh <<'EOF'\n(crontab -l; echo "${JOB}") | crontab -\nEOF\n`,
     },
   },

@@ -23,7 +23,8 @@ export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: 
 
 function judgedStretch({ fires, readAt, clockErrorMs }: LedgerSubject, rule: LedgerRule, stretch: Stretch): Stretch {
   const from = Math.max(stretch.from, rule.since + clockErrorMs + 1, rule.keptSince + 1)
-  // Of what is over only the records tell where it ended: by its limit, by its end, or because it was retired.
+  // For a schedule that is over, only the records show where it ended: by its limit, by its end, or because it was
+  // retired.
   const own = fires.filter(({ origin, nonce }) => origin === 'scheduled' && nonce === '')
   const last = own.reduce((latest, { dueAt, untilAt }) => Math.max(latest, untilAt ?? dueAt), 0)
   const mark =

@@ -9,7 +9,7 @@ import { judgeRetired } from './judge-retired.ts'
 import { judgeActive, judgeRuns } from './judge-runs.ts'
 import type { LedgerSubject, LedgerVerdict, Stretch } from './subject.ts'
 
-/** Whether the records of a schedule can be true, and are complete. Whatever is said here to be wrong, is wrong. */
+/** Whether the records of a schedule can be true, and are complete. Every reported violation is real. */
 export function judgeLedger(subject: LedgerSubject, stretch: Stretch): LedgerVerdict {
   const violations: Violation[] = []
   const report: Report = (property, { schedule, dueAt = null }, message, evidence) => {
@@ -51,7 +51,7 @@ function chaptersOf({ schedule, fires, runs, rule, readAt }: LedgerSubject, repo
     if (other === undefined) chapters.set(key, { fire, runs: [] })
     else report('C10', fire, `${about(fire)} is on record twice.`, [other.fire, fire])
   }
-  // Records go when their time is over, fires and runs not at the very same moment.
+  // Expired records are pruned, fires and runs not at the same moment.
   const keptSince = rule?.keptSince ?? readAt
   for (const run of runs) {
     const chapter = chapters.get(keyOf(run))

@@ -9,7 +9,7 @@ export function judgeOverdue({ rule, readAt, clockErrorMs }: LedgerSubject, stre
   const { nextAt } = rule
   const to = Math.min(stretch.to, readAt - rule.graceMs - clockErrorMs)
   if (nextAt > to) return null
-  // Of very many the latest are counted.
+  // If there are very many, the latest are counted.
   const from = Math.max(nextAt, stretch.from, rule.keptSince)
   if (from > to) return null
   const count = rule.instants === null ? null : rule.instants(from, to).length

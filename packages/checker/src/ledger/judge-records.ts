@@ -4,7 +4,7 @@ import type { Report } from '../report.ts'
 import { about, type Chapter } from './chapter.ts'
 import type { LedgerSubject } from './subject.ts'
 
-/** What a fire says of itself fits what its runs say. */
+/** The record of a fire matches the records of its runs. */
 export function judgeRecords(subject: LedgerSubject, chapter: Chapter, report: Report): void {
   const { fire, runs } = chapter
   const complain = (property: 'C9' | 'C10', what: string): void => {

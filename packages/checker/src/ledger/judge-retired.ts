@@ -12,14 +12,17 @@ export function judgeRetired(subject: LedgerSubject, stretch: Stretch): readonly
     .map((retirement) => ({ ...retirement, ...instantsWithin(subject, retirement, stretch) }))
 }
 
-/** From the first instant after the retirement to the last one before the return. `null`: the rule or the records do not tell. */
+/**
+ * From the first instant after the retirement to the last one before the return. `null`: the rule or the records do not
+ * show it.
+ */
 function instantsWithin(
   { rule, fires, otherFires = [], readAt }: LedgerSubject,
   retirement: Retirement,
   stretch: Stretch,
 ): Pick<RetiredStretch, 'due' | 'unrecorded'> {
   if (rule === null || rule.instants === null) return { due: null, unrecorded: null }
-  // The ledger of the name that the job has now tells what is on record since.
+  // The ledger of the job's current name shows what is on record since.
   if (retirement.renamedTo !== undefined && retirement.to === null) return { due: null, unrecorded: null }
   const from = Math.max(retirement.from + 1, stretch.from, rule.keptSince + 1)
   const to = Math.min(retirement.to ?? readAt, stretch.to, readAt)

@@ -2,8 +2,8 @@ import type { Instant, LedgerFire, LedgerRun } from '../history.ts'
 import type { Violation } from '../verdict.ts'
 
 /**
- * What a store says about one schedule in production: there is no other witness. What is judged is whether the
- * records can be those of a scheduler that keeps its promises.
+ * The records of one schedule in production, without another witness. Judges whether a scheduler that keeps its
+ * promises can have written them.
  */
 export interface LedgerSubject {
   readonly schedule: string
@@ -14,7 +14,7 @@ export interface LedgerSubject {
   readonly readAt: Instant
   /** What happened before this had been written by then. What happened since may be half read: a time is taken before it is written. */
   readonly settledBefore: Instant
-  /** `null`: the schedule is gone, and only its records are left. */
+  /** `null`: the schedule was removed, and only its records are left. */
   readonly rule: LedgerRule | null
   /** Stretches in which the schedule was retired, as far as they are on record. */
   readonly retirements: readonly Retirement[]
@@ -26,13 +26,16 @@ export interface LedgerSubject {
 
 /** What the schedule is. What it was before is not on record. */
 export interface LedgerRule {
-  /** Its instants from one to another, both included. `null`: it has none of its own, or they can't be told. */
+  /** Its instants between two times, both included. `null`: it has none of its own, or they are unknown. */
   readonly instants: ((from: Instant, to: Instant) => readonly Instant[]) | null
   /** It has been defined so since then. */
   readonly since: Instant
   /** Every instant before this one is on record. `null`: there will be no more. */
   readonly nextAt: Instant | null
-  /** So long after its time an instant may be on no record yet. `null`: nothing is due, since it is paused, retired or over. */
+  /**
+   * How long after its due time an instant may still be missing from the record. `null`: nothing is due, since it is
+   * paused, retired or over.
+   */
   readonly graceMs: number | null
   /** What was due from then on has not been pruned. */
   readonly keptSince: Instant
@@ -70,7 +73,7 @@ export interface LedgerVerdict {
 }
 
 export interface RetiredStretch extends Retirement {
-  /** Instants that the present rule has in it, and those of them that are on no record. `null`: that cannot be told. */
+  /** Instants of the present rule in it, and those of them that are not on record. `null`: unknown. */
   readonly due: number | null
   readonly unrecorded: number | null
 }
@@ -79,7 +82,7 @@ export interface RetiredStretch extends Retirement {
 export interface Overdue {
   /** The first of them: the records were judged up to here. */
   readonly since: Instant
-  /** `null`: the rule can't tell. */
+  /** `null`: the rule does not determine it. */
   readonly count: number | null
   /** There are more than were counted. */
   readonly isMore: boolean

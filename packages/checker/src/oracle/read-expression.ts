@@ -52,7 +52,7 @@ export function readExpression(expression: string, options: ReadOptions = {}): O
     { text: minute, values: readValues(minute, 0, 59, wrap) },
     { text: hour, values: readValues(hour, 0, 23, wrap) },
   ] as const
-  // R7, on the field as it was written: a star, a range or a step, and at least two values.
+  // R7, on the field as written: a star, a range or a step, and at least two values.
   const repeating = times.some((field) => /[*\-/]/.test(field.text) && field.values.length >= 2)
   return {
     seconds: times[0].values,

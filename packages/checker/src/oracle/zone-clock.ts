@@ -1,6 +1,6 @@
 /**
- * Local time as Intl tells it, in whole seconds. The engine under test may build tables; this asks again and again, so
- * the two cannot share a mistake.
+ * Local time from Intl, in whole seconds. The engine under test may build tables; this asks Intl each time, so the two
+ * cannot share a mistake.
  */
 
 export interface OffsetChange {

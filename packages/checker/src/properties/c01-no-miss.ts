@@ -39,7 +39,7 @@ function judgeUnrecorded(subject: Subject, report: Report): void {
   }
 }
 
-/** The schedule says that it has gone past this instant. One that is not there any more was settled before it went. */
+/** The schedule has gone past this instant. One that no longer exists was settled before its removal. */
 function isPassed({ row }: Subject, dueAt: Instant): boolean {
   return row === null || row.nextAt === null || dueAt < row.nextAt
 }
@@ -57,7 +57,7 @@ function recordLookup({ stories, ranges, prunedTo }: Subject): (instant: Expecte
   }
 }
 
-/** Late, but it could have been on time: for as long as its grace nothing was wrong, and nothing was in its way. */
+/** Late, but it could have been on time: during its whole grace nothing was wrong and nothing blocked it. */
 function isMissedForNothing(judged: Case, subject: Subject, record: LedgerFire, story: Story | null): boolean {
   if (record.outcome !== 'missed' || record.origin !== 'scheduled' || record.round > 1 || record.endedAt === null)
     return false

@@ -90,7 +90,7 @@ function isSecondStart(judged: Case, subject: Subject, story: Story, earlier: St
 
 function isTakenFromLive(judged: Case, subject: Subject, story: Story, earlier: Start, later: Start): boolean {
   const finish = story.finishes.get(earlier.token)
-  // A handler that has not come to its end holds its fire, whatever was asked for.
+  // A handler that has not ended holds its fire, even after a request to stop.
   const over = { token: earlier.token, at: finish?.at ?? Number.POSITIVE_INFINITY }
   if (areRoundsApart(subject, story, over, later)) return false
   if (finish !== undefined && finish.how === 'threw' && finish.at <= later.at) return false

@@ -67,7 +67,7 @@ function judgeTransactions(
   }
 }
 
-/** What says that it succeeded, and tried to commit, has committed. */
+/** A run that is recorded as succeeded, and tried to commit, has committed. */
 function judgeLostTransactions(story: Story, report: Report): void {
   const tried = story.effects.filter(({ sink }) => sink === 'transaction')
   for (const effect of tried) {

@@ -103,7 +103,7 @@ function isClaimedBeforePause(judged: Case, subject: Subject, story: Story): boo
   return definitions.during(judged.clock.timesOf(claimedAt)).paused !== 'yes'
 }
 
-/** Who was asked to stop takes nothing more; unless it was kept from hearing that. */
+/** An instance that was asked to stop claims nothing more, unless the request did not reach it. */
 function judgeStopping({ fleet, bounds }: Case, story: Story, report: Report): void {
   for (const start of story.starts) {
     const asked = fleet.stopOf(start.node)
@@ -144,7 +144,7 @@ function judgeEarly({ clock }: Case, story: Story, report: Report): void {
  */
 export function isStartOfAhead(clock: StoreClock, { runs }: Story, { token, at }: Start, instant: Instant): boolean {
   const run = runs.find((one) => one.token === token)
-  // If a fire was run again, its record no longer tells whether the first run was claimed ahead.
+  // If a fire was run again, its record no longer shows whether the first run was claimed ahead.
   const mayBeAhead = run?.claimedAt !== undefined || (run?.attempt === 1 && runs.length > 1)
   return mayBeAhead && clock.hadReached(instant, at)
 }

@@ -19,7 +19,7 @@ export function judgeLateness(judged: Case, report: Report): number[] {
   return lateness
 }
 
-/** `null`: not judged, since something was wrong, or in its way. */
+/** `null`: not judged, because of a fault or a blocking fire. */
 function latenessOf(judged: Case, subject: Subject, story: Story, report: Report): number | null {
   const first = firstRunOf(story)
   if (first === null) return null
@@ -47,7 +47,7 @@ function latenessOf(judged: Case, subject: Subject, story: Story, report: Report
   return late
 }
 
-/** The only attempt of a fire, with its start. `null`: there is none, or the fire was attempted more than once. */
+/** The only attempt of a fire, with its start. `null`: none, or more than one. */
 function firstRunOf({ record, starts: [start], runs: [run] }: Story) {
   if (record === null || start === undefined || run === undefined) return null
   if (start.attempt !== 1 || record.round !== 1 || record.attempt !== 1) return null

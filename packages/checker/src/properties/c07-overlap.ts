@@ -113,13 +113,13 @@ function judgeHandlers(judged: Case, subject: Subject, report: Report): void {
   }
 }
 
-/** Taken from it before it began, which it could not know: whatever it does is refused. C9 has an eye on that. */
+/** Recovered by a peer before it began, which it could not know: its writes are rejected. C9 checks that. */
 function isOver({ clock }: Case, { runs }: Story, { token, at }: Start): boolean {
   const run = runs.find((other) => other.token === token)
   return run !== undefined && run.endedAt !== null && clock.timesOf(run.endedAt).from <= at
 }
 
-/** With its transaction a fire is over, whatever its handler still does. */
+/** With its transaction a fire is over, even if its handler continues. */
 function endOf({ fleet }: Case, { finishes, effects }: Story, { token, node }: Start): Time {
   const commit = effects.find((effect) => effect.token === token && effect.sink === 'transaction' && effect.accepted)
   return Math.min(commit?.at ?? Number.POSITIVE_INFINITY, finishes.get(token)?.at ?? fleet.endOf(node))

@@ -50,7 +50,7 @@ function isStartedAfter({ clock, fleet, bounds }: Case, start: Start, run: Ledge
   return start.at > clock.timesOf(endedAt).to + answerMs && !fleet.wasHit(start.node, claimed, start.at)
 }
 
-/** A run that is said to have succeeded returned by then, or committed; one that is said to have failed threw by then. */
+/** A run that is recorded as succeeded returned by then, or committed; one that is recorded as failed threw by then. */
 function judgeRun({ clock }: Case, story: Story, run: LedgerRun, report: Report): void {
   const isSuccess = run.outcome === 'succeeded'
   if (run.endedAt === null || !(isSuccess || run.reason === 'error')) return

@@ -11,7 +11,7 @@ const SUSPECT_PATIENCE_MS = 61_000
 /** C12: looks at the last read, if nothing has been wrong for long enough. */
 export const judgeRecovery: Judge = (judged, report) => {
   const { final, fleet } = judged
-  // Whatever was wrong is wrong for as long as it takes to recover from it.
+  // A fault counts as lasting for as long as it takes to recover from it.
   if (!fleet.isCalm(final.at, final.at)) return
   const gone = new Set(final.instances.filter(({ state }) => state === 'dead' || state === 'left').map(({ id }) => id))
   for (const subject of judged.schedules) {
@@ -38,7 +38,7 @@ function judgeRun(
   report('C12', story, `${fireText(story)}: run ${run.token} is still open, though ${why}.`, [run], 'time')
 }
 
-/** Why a run should have been ended by now, whatever its instance says. */
+/** Why a run should have been ended by now, independent of what its instance reports. */
 function whyOver(judged: Case, subject: Subject, story: Story, run: LedgerRun): string | null {
   const { fleet, final, bounds } = judged
   const overdue = final.at - bounds.recoveryMs
@@ -51,7 +51,7 @@ function whyOver(judged: Case, subject: Subject, story: Story, run: LedgerRun): 
   return start.at + longest <= overdue ? 'its time is up' : null
 }
 
-/** A fire that could have started long ago, and that nothing was in the way of. */
+/** A fire that could have started long ago, and that nothing blocked. */
 function judgeWaiting(judged: Case, subject: Subject, story: Story, report: Report): void {
   const { clock, fleet, final, bounds } = judged
   const { record, runs } = story

@@ -34,7 +34,8 @@ function judgeTokens({ bounds, clock }: Case, { runs }: Subject, report: Report)
   for (const [index, higher] of sorted.entries()) {
     const lower = sorted[index - 1]
     if (lower === undefined || !clock.isBefore(claimOf(higher), claimOf(lower))) continue
-    // It may have been claimed ahead and started late: once the fire is run again, its record no longer tells when it was claimed.
+    // It may have been claimed ahead and started late: once the fire is run again, its record no longer shows when it
+    // was claimed.
     if ((bounds.claimAheadMs ?? 0) > 0 && lower.attempt === 1 && hasLaterRun(runs, lower)) continue
     const message = `${fireText(lower)} was ${claimText(lower)}, after the one ${claimText(higher)}.`
     report('C14', lower, message, [higher, lower])
@@ -101,7 +102,7 @@ function judgeRuns({ clock, bounds }: Case, earlier: Ledger, later: Ledger, repo
   const highest = new Map<string, LedgerRun>()
   for (const run of earlier.runs) {
     const best = highest.get(run.schedule)
-    // Decided so long before the read that it was surely written by then, and all before it.
+    // Decided long enough before the read that it was certainly written by then, with everything before it.
     const isSure = clock.timesOf(run.startedAt).to + bounds.leaseMs < earlier.at
     if (isSure && (best === undefined || compareTokens(best.token, run.token) < 0)) highest.set(run.schedule, run)
   }
@@ -127,7 +128,7 @@ function isSameRun(before: LedgerRun, now: LedgerRun): boolean {
   return isSame && before.endedAt === now.endedAt && before.outcome === now.outcome && before.reason === now.reason
 }
 
-/** Who is over stays over, and claims nothing. */
+/** An instance that is over stays over, and claims nothing. */
 function judgeInstances({ clock }: Case, earlier: Ledger, later: Ledger, report: Report): void {
   const over = new Map(earlier.instances.filter(isOver).map((instance) => [instance.id, instance]))
   for (const instance of later.instances) {

@@ -36,7 +36,7 @@ export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
 /** More fires of a schedule are never open. */
 const MOST_OPEN = 1_000
 
-/** What is looked at to tell whether the reason of a fire can be true. */
+/** The evidence that decides whether the reason of a fire can be true. */
 interface Question {
   readonly judged: Case
   readonly subject: Subject
@@ -51,7 +51,7 @@ interface Question {
   readonly runs: readonly LedgerRun[]
 }
 
-/** Whether a record may tell the truth about why its fire ended. */
+/** Whether the recorded reason for the end of a fire can be true. */
 export function isTrue(judged: Case, subject: Subject, record: LedgerFire, story: Story | null): boolean {
   const { outcome, reason, endedAt } = record
   if (outcome === null || endedAt === null || reason === null) return false
@@ -236,7 +236,7 @@ function isDecidedLater({ subject, record, specs }: Question): boolean {
   return [...subject.stories.values()].some((story) => story.record !== null && isNewer(story.record))
 }
 
-/** Noticed later than the grace after it was ready, and let go by a policy that does so. */
+/** Noticed later than the grace after it was ready, and skipped by its policy. */
 function isLate(question: Question, late: Spec['misfire']['late']): boolean {
   const lateness = latenessOf(question)
   return question.specs.some(({ misfire }) => misfire.late === late && lateness > misfire.graceMs)
@@ -253,7 +253,7 @@ function latenessOf({ record, subject, story, specs, judged }: Question): number
   const isSingle = record.untilAt === null && !isSplit
   const lateness = record.endedAt! - (isSingle ? record.readyAt : (record.untilAt ?? record.dueAt))
   const hasWaited = isSingle && record.plannedAt < record.endedAt! && !judged.clock.wasSetBack
-  // Behind an active fire it waited for its turn, which the policy promised it.
+  // It waited behind an active fire, as its policy promises.
   const isOwed = hasWaited && specs.every((spec) => isPromisedTurn(spec, subject) && capacityOf(spec) === 1)
   if (!isOwed) return lateness
   if (isBehindActive(subject, story, record.endedAt!)) return 0

@@ -2,7 +2,7 @@ import { type Case, type Subject, standingOf } from '../case.ts'
 import type { Story } from '../evidence.ts'
 import { claimOf, type Instant, type LedgerFire, type Spec } from '../history.ts'
 
-/** When the fire could start for the first time, as far as the record still tells. */
+/** When the fire could start for the first time, as far as the record still shows it. */
 export function firstReadyAt({ runs, record, dueAt }: Story): Instant {
   return runs[0]?.readyAt ?? (runs.length === 0 ? record?.readyAt : undefined) ?? dueAt
 }

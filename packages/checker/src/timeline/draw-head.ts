@@ -55,7 +55,7 @@ const DUES: readonly (readonly [DueState, string])[] = [
   ['violated', 'violated'],
 ]
 
-/** Only of what is there to be seen. */
+/** Only for what the picture contains. */
 function drawLegend(frame: Frame, scene: Scene, top: number): Block {
   const endings = new Set(scene.lanes.flatMap(({ bars }) => bars.map(({ ending }) => ending)))
   const states = new Set(scene.schedules.flatMap(({ dues }) => dues.map(({ state }) => state)))

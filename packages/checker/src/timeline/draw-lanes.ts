@@ -55,7 +55,7 @@ function spanOf(frame: Frame, bar: Bar): { from: number; to: number } {
   return { from, to: Math.max(frame.x(bar.to), from + NARROWEST) }
 }
 
-/** From ready to gone. While it starts up there is only a line. */
+/** From ready to its end. While it starts up there is only a line. */
 function drawLives(frame: Frame, nodes: readonly NodeEntry[], y: number, height: number): Svg[] {
   return [...Map.groupBy(nodes, ({ node }) => node)].flatMap(([node, entries]) => {
     const at = (what: NodeEntry['what']): Time | undefined => entries.find((entry) => entry.what === what)?.at
@@ -108,7 +108,7 @@ function describeBar({ start, to, ending }: Bar): string {
   return `${start.schedule}, due ${describeInstant(start.dueAt)}\nattempt ${start.attempt}, token ${start.token}, ${ending}\n${times}`
 }
 
-/** Named where there is room; the others say their name on hovering. */
+/** Named if there is room; the others show their name on hovering. */
 function drawNodeFaults(frame: Frame, faults: readonly Fault[], y: number, height: number): Svg[] {
   let freeFrom = frame.left
   return faults

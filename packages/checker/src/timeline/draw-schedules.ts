@@ -33,7 +33,7 @@ function wrongs({ dues }: ScheduleRow): number {
   return dues.filter(({ state }) => state === 'violated').length
 }
 
-/** Ends where the next one begins, so that each can be told from its neighbours. */
+/** Ends where the next one begins, so that neighbors can be distinguished. */
 function drawDue(frame: Frame, due: Due, next: Due | undefined, y: number): Svg {
   const x = frame.x(due.from)
   const room = next === undefined ? Number.POSITIVE_INFINITY : frame.x(next.from) - x - 1
@@ -68,7 +68,7 @@ function drawState({ state }: Due, x: number, y: number, width: number): Svg[] {
   }
 }
 
-/** A cross says it also to those who do not see that it is red. */
+/** A cross, for readers who do not see red. */
 function drawCross(x: number, y: number): Svg {
   const path = `M${round(x - 2.5)} ${round(y - 2.5)}l5 5m0 -5l-5 5`
   return element('path', { class: 'outline line-on-accent', d: path, 'stroke-width': 1.8 })

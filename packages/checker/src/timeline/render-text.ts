@@ -8,7 +8,7 @@ interface Line {
   readonly what: string
 }
 
-/** A small history in lines for a terminal: when, who, what. Then what is on record, and what is wrong. */
+/** A small history in lines for a terminal: when, which node, what. Then the records and the violations. */
 export function renderText(history: History, verdict: Verdict): string {
   const events = history.entries.flatMap(describe).toSorted((one, other) => one.at - other.at)
   const width = Math.max(0, ...events.map(({ who }) => who.length))

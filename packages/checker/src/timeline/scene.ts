@@ -22,7 +22,7 @@ export interface Scene {
   readonly to: Time
   readonly schedules: readonly ScheduleRow[]
   readonly lanes: readonly Lane[]
-  /** Those that concerned all nodes. */
+  /** Faults of all nodes. */
   readonly faults: readonly Fault[]
   readonly accusations: readonly Accusation[]
 }

@@ -32,7 +32,7 @@ function write(value: string | number): string {
   return typeof value === 'string' ? value : String(Math.round(value * 10) / 10)
 }
 
-/** About: fonts differ, and there is none here to measure with. Rather too wide than too narrow. */
+/** Approximate: fonts differ and cannot be measured here. Rather too wide than too narrow. */
 export function widthOf(words: string, fontSize: number): number {
   return words.length * fontSize * 0.6
 }

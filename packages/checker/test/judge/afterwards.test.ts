@@ -233,7 +233,7 @@ test('C14: an instance that has ended stays ended, and claims nothing', () => {
   wrong('C14', over(['left']).read(END))
 })
 
-test('C14: runs that an instance had before it ended are not held against it', () => {
+test('C14: runs that an instance had before it ended are not violations', () => {
   const history = minutes([1, 2, 3, 4, 5, 6, 7, 8, 9], new Builder().node('n1', 0).node('n2', 0).define(10))
   history.instances.push({ id: 'i-n1', state: 'left' })
   history.read(9 * MINUTE + 5_000)

@@ -30,7 +30,7 @@ test('C1, C9, C10: what is pruned in time is on no record, and its runs are not 
 
 const RANGE = { outcome: 'missed', reason: 'superseded', plannedAt: EPOCH + 9 * MINUTE } as const
 
-test('C1, C10: a range that was missed for nothing, has other bounds, overlaps another one or says what is not true', () => {
+test('C1, C10: a range that was missed without cause, has other bounds, overlaps another one or has a false reason', () => {
   const range = (from: number, to: number, count: number, options: Options = {}, isCalm = false) => {
     const history = but([2, 3, 4, 5, 6, 7, 8], options)
     if (!isCalm) history.fault('store-down', 1.5 * MINUTE, 8.9 * MINUTE)
@@ -156,7 +156,7 @@ test('C7: another round starts only when no other run is open, where one at a ti
   wrong('C7', again(U + 1_999))
 })
 
-test('C7: a fire ends with its transaction, whatever its handler still does', () => {
+test('C7: a fire ends with its transaction, even if its handler continues', () => {
   const history = but([4, 5], { guarantee: 'exactly-once' })
   const run = history.run(T, [T + 5, U + 1_000])
   history.effect(U + 1_000, run)
@@ -241,7 +241,7 @@ test('C13: a trigger does not plan what a pause holds back', () => {
   wrong('C13', history.read(END, { nextAt: EPOCH + U, isPaused: true }))
 })
 
-test('C14: between reads counts, rounds and tokens go up, and a schedule that was made again begins anew', () => {
+test('C14: between reads counts, rounds and tokens grow, and a schedule that was created again starts from scratch', () => {
   const changed = (change: (history: Builder) => void, patch = {}) => {
     const history = minutes(TEN).read(9.9 * MINUTE, { nextAt: EPOCH + 11 * MINUTE })
     change(history)
@@ -261,7 +261,7 @@ test('C14: between reads counts, rounds and tokens go up, and a schedule that wa
   wrong('C14', late.read(END))
 })
 
-test('C14: a schedule that was created again begins anew', () => {
+test('C14: a schedule that was created again starts from scratch', () => {
   const history = but([])
   history.schedules.set('a', { ...history.schedules.get('a')!, createdAt: EPOCH + 10 })
   history.read(9.9 * MINUTE, { nextAt: EPOCH + 20 * MINUTE })

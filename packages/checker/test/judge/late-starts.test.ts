@@ -11,7 +11,10 @@ const V = 6 * MINUTE
 const SKIP = { misfire: { ...SPEC.misfire, late: 'skip' } } as const
 const QUEUE = { overlap: { kind: 'queue', limit: 1 } } as const
 
-/** The fire of the fourth minute, started so late, with this cause. The store was away, so nobody could start it earlier. */
+/**
+ * The fire of the fourth minute, started this late, with this cause. The store was down, so no instance could start it
+ * earlier.
+ */
 function late(ms: number, cause: string | null, options: Options = {}, given: Partial<LedgerRun> = {}): Builder {
   const made = new Builder()
     .node('n1', 0)
@@ -80,7 +83,7 @@ test('C10: the causes pause, asked and recovered need a pause, a request and an 
   clean(paused('asked'))
 })
 
-test('C11: under skip nothing starts late, whatever kept it', () => {
+test('C11: under skip nothing starts late, for any cause', () => {
   clean(late(10_000, null, SKIP).read(END))
   wrong('C11', late(10_001, 'room', SKIP).read(END))
 })

@@ -67,7 +67,7 @@ test('C9: a success came to its end, a failure threw', () => {
   wrong('C9', killed(said('succeeded', null)).read(END))
 })
 
-test('C9: a committed fire has succeeded, whatever its handler did afterwards', () => {
+test('C9: a committed fire has succeeded, even if its handler failed afterwards', () => {
   const history = minutes(without(4), new Builder().node('n1', 0).define(10, { guarantee: 'exactly-once' }))
   const run = history.run(T, [T + 5, T + 10])
   history.effect(T + 9, run)

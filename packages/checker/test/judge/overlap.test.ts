@@ -8,7 +8,10 @@ type Options = { [Name in keyof Spec]?: Spec[Name] }
 const T = 4 * MINUTE
 const U = 5 * MINUTE
 
-/** Fires of the fourth and the fifth minute: the one ends, and the other begins, so long after the fifth. */
+/**
+ * Fires of the fourth and the fifth minute: the first ends at `endMs` after the fifth, and the second begins at
+ * `beginMs`.
+ */
 function neighbours(options: Options, endMs: number, beginMs: number, mark = { node: 'n2', cut: false }): Builder {
   const history = minutes(without(4, 5), new Builder().node('n1', 0).node('n2', 0).define(10, options))
   history.run(T, [T + 5, U + endMs])
@@ -23,7 +26,7 @@ test('C7: one at a time', () => {
   wrong('C7', neighbours(QUEUE, 2_000, 1_999).read(END))
 })
 
-test('C7: so many at a time', () => {
+test('C7: no more runs at a time than the limit allows', () => {
   const allow = (limit: number) => neighbours({ overlap: { kind: 'allow', limit } }, 2_000, 10).read(END)
   clean(allow(2))
   wrong('C7', allow(1))
@@ -45,7 +48,7 @@ test('C7: a fire is active between its attempts, too', () => {
   wrong('C7', backingOff(10))
 })
 
-test('C7: by the handlers, if the ledger says otherwise', () => {
+test('C7: handlers that overlap are a violation even if the ledger shows none', () => {
   const goesOn = (end: { readonly outcome: Outcome; readonly reason: string }, cause: (history: Builder) => void) => {
     const history = neighbours({ ...QUEUE, guarantee: 'at-most-once' }, 2_000, 2_000)
     const finish = history.entries.findIndex((entry) => entry.kind === 'finish' && entry.at === U + 2_000)

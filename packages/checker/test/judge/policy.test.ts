@@ -10,7 +10,10 @@ const T = 4 * MINUTE
 const BACK = 7.5 * MINUTE
 const BACK_AT = { plannedAt: EPOCH + BACK } as const
 
-/** Nobody could do anything from the fourth to the seventh minute; then these are run in this order, others let go. */
+/**
+ * No instance could work from the fourth to the seventh minute; then these fires run in this order, and the others are
+ * skipped.
+ */
 function outage(
   late: Spec['misfire']['late'],
   ran: readonly number[],
@@ -74,7 +77,7 @@ test('C11: nothing later than the window is run', () => {
   wrong('C11', window(1.5 * MINUTE - 1))
 })
 
-test('C11: fires that a pause held back run as its end says, however late', () => {
+test('C11: fires that a pause held back run as its end decides, however late', () => {
   const resumed = (missed: 'skip' | 'all') => {
     const history = minutes(without(4, 5), new Builder().node('n1', 0).define(10))
     history.ask(T - 1_000, { verb: 'pause', until: null, missed: 'skip' }).ask(5.5 * MINUTE, { verb: 'resume', missed })
@@ -179,4 +182,4 @@ test('C11: a backfill runs what came before the schedule was made', () => {
   clean(history.read(END))
 })
 
-test('nothing is held against what has no ledger at all', () => clean(minutes(TEN)))
+test('a history without any ledger has no violations of the ledger rules', () => clean(minutes(TEN)))

@@ -174,7 +174,7 @@ test('C10: a timeout needs a time that was up', () => {
   wrong('C10', timedOut(8_000, null))
 })
 
-test('C10: fires that a pause held back are dropped if its end says so', () => {
+test('C10: fires that a pause held back are dropped if its end decides so', () => {
   const resumed = (first: 'skip' | 'latest' | 'all', missed: 'skip' | 'latest' | 'all', minute: number) => {
     const history = minutes(without(minute)).ask(3.5 * MINUTE, { verb: 'pause', until: null, missed: first })
     const back = (minute + 0.5) * MINUTE

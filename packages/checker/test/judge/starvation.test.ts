@@ -199,7 +199,7 @@ test('a witness that is silent for a moment, or after its node has ended, does n
   assert.deepEqual(judge(ended.read(END).build()).counts.faults, {})
 })
 
-test('how much the rules about elapsed time could judge is counted', () => {
+test('the number of cases that the rules about elapsed time could judge is counted', () => {
   const counted = (history: Builder) => judge(history.build()).counts.timed
   const all = real([], TIMEOUT)
   assert.deepEqual(counted(vouched(all)), { C6: 10, C11: 10, C12: 1 })

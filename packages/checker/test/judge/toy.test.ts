@@ -5,7 +5,7 @@ import type { Property } from '../../src/verdict.ts'
 import { type Mistake, playToy } from './toy.ts'
 import { clean } from './verdicts.ts'
 
-test('a correct scheduler is right, whatever happens to it', () => {
+test('a correct scheduler has no violations under any fault', () => {
   const seen = new Set<string>()
   for (let seed = 0; seed < 200; seed++) {
     const history = playToy(seed, null)

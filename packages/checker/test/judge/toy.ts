@@ -96,7 +96,7 @@ class Toy {
     this.#history.effect(back + 5, first, { accepted: this.#is('no fence') })
   }
 
-  /** Nobody reaches the store for some minutes; then the latest fire runs, and the others are missed. */
+  /** The store is unreachable for some minutes; then the latest fire runs, and the others are missed. */
   outage(minute: number, length: number): number {
     const back = (minute + length) * MINUTE + 30_000
     this.#history.fault('store-down', minute * MINUTE - 1_000, back - 5)

@@ -69,8 +69,8 @@ function found(judged: LedgerSubject, stretch = ALWAYS): string[] {
   return judgeLedger(judged, stretch).violations.map(({ property, message }) => `${property} ${message}`)
 }
 
-describe('the judge of ledgers', () => {
-  test('finds nothing in a sound ledger, and says how much it looked at', () => {
+describe('the ledger judge', () => {
+  test('finds nothing in a sound ledger, and reports how much it examined', () => {
     const { violations, counts } = judgeLedger(subject(), ALWAYS)
     assert.deepEqual(violations, [])
     assert.deepEqual(counts, { fires: 5, instants: 5, runs: 5, expected: 5, retried: 0, byOutcome: { succeeded: 5 } })
@@ -280,7 +280,7 @@ describe('the judge of ledgers', () => {
     assert.deepEqual(found(crashed), [])
   })
 
-  test('asks nothing of what was before the rule, is pruned, is half read, or beyond the stretch', () => {
+  test('ignores instants before the rule, pruned ones, half-read ones, and those outside of the stretch', () => {
     const none = { fires: [], runs: [] }
     const at = NINE + 3 * MINUTE
     assert.deepEqual(found(subject({ ...none, rule: { ...RULE, since: NINE + 5 * MINUTE } })), [])

@@ -4,7 +4,7 @@ import { iso, type OracleOptions, oracleFires } from '../../src/oracle/ask-oracl
 import { readExpression } from '../../src/oracle/read-expression.ts'
 import { findTransitions } from '../../src/oracle/zone-clock.ts'
 
-// The judge is judged first: every expectation here was worked out by hand from rule set R.
+// The oracle is tested first: every expectation here was worked out by hand from rule set R.
 
 const fires = (expression: string, options: OracleOptions, from: string, to: string) =>
   oracleFires(expression, options, Date.parse(from), Date.parse(to)).map(iso)
@@ -61,7 +61,7 @@ for (const [expression, options, [from, to], expected] of cases) {
   })
 }
 
-test('the oracle tells fixed from interval as the examples of R7 do', () => {
+test('the oracle distinguishes fixed from interval as the examples of R7 do', () => {
   const timing = (time: string) => readExpression(`${time} * * *`).timing
   for (const time of ['30 2', '0,30 2', '0 2-2', '*/60 2']) assert.equal(timing(time), 'fixed', time)
   for (const time of ['*/30 2', '15 *', '0 1-5', '0 */2', '0-45/15 2']) assert.equal(timing(time), 'interval', time)

@@ -11,7 +11,7 @@ interface Plan {
   readonly schedule: string
   readonly everyMs: number
   readonly runMs: number
-  /** Every so many-th run throws. */
+  /** One run in this many throws. */
   readonly throwsEach?: number
 }
 
@@ -139,7 +139,7 @@ export const NOTHING_WRONG: Verdict = {
   },
 }
 
-/** A fire that ran twice at the same time, and one that nobody ran. */
+/** A fire that ran twice at the same time, and one that did not run. */
 export function brokenSample(): { history: History; verdict: Verdict } {
   const history = sampleHistory()
   const original = history.entries.find((entry) => entry.kind === 'start' && entry.at > 15_000)! as Start
@@ -164,7 +164,7 @@ export function brokenSample(): { history: History; verdict: Verdict } {
       {
         property: 'C1',
         basis: 'time',
-        message: `${lost.schedule} was due at ${new Date(lost.dueAt).toISOString()}, three instances were ready all the time, nothing was in its way, and nobody ran it.`,
+        message: `${lost.schedule} was due at ${new Date(lost.dueAt).toISOString()}, three instances were ready all the time, nothing was in its way, and no instance ran it.`,
         schedule: lost.schedule,
         dueAt: lost.dueAt,
         evidence: [],

@@ -8,7 +8,7 @@ import { chooseTicks, countOf, describeLength, describeTime } from '../../src/ti
 import { brokenSample, EPOCH, NOTHING_WRONG, sampleHistory } from './sample.ts'
 
 describe('the picture of a history', () => {
-  test('is well-formed, whatever names contain', () => {
+  test('is well-formed for all names', () => {
     const svg = renderTimeline(hostile(), NOTHING_WRONG, { title: '</svg><script>alert(1)</script>' })
     assertWellFormed(svg)
     assert.equal(svg.includes('<script>'), false)
@@ -48,7 +48,7 @@ describe('the picture of a history', () => {
       assert.ok(svg.includes(`>${name}<`), name)
   })
 
-  test('says what is wrong, and shows where', () => {
+  test('describes each violation, and marks its place', () => {
     const { history, verdict } = brokenSample()
     const svg = renderTimeline(history, verdict)
 
@@ -56,7 +56,7 @@ describe('the picture of a history', () => {
     assert.equal(count(svg, 'violation'), 2)
     assert.equal(count(svg, 'due due-violated'), 2, 'also the fire that is not even on record')
     assert.equal(svg.match(/class="outline line-accent accused"/g)?.length, 2, 'both runs of the fire that ran twice')
-    assert.ok(svg.includes('nobody ran it.'))
+    assert.ok(svg.includes('no instance ran it.'))
     assert.ok(renderTimeline(sampleHistory(), NOTHING_WRONG).includes('✓ no violations'))
   })
 

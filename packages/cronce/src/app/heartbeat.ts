@@ -89,7 +89,7 @@ async function beat<Tx>(core: AppCore<Tx>, shared: Shared<Tx>, everyMs: number, 
 
 /**
  * The latest heartbeat of another namespace that came between two of this one, so that both fleets find each other. One that ended before
- * this fleet began is no second fleet.
+ * this fleet began is not a second fleet.
  */
 function otherFleet(latest: readonly Execution[], namespace: string): Execution | null {
   const own = latest.filter((one) => namespaceOf(one) === namespace)

@@ -30,7 +30,7 @@ export type Changed =
   | { readonly kind: 'exists'; readonly fire: FireRecord }
 
 export interface ChangeOptions<Tx> extends InTransaction<Tx> {
-  /** For the operator log. Absent: the change is no action of a person, or part of one that is logged. */
+  /** For the operator log. Absent: the change is not an action of a person, or part of one that is logged. */
   readonly act?: Act | undefined
 }
 

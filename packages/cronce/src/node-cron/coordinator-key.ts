@@ -13,7 +13,7 @@ export interface SlotKey {
 }
 
 const NAME_LIMIT = 180
-/** `2026-06-17T03:00:00.000Z`: always so long, whatever the task is called, so it is looked for from the end. */
+/** `2026-06-17T03:00:00.000Z`: a fixed length for every task name, so it is searched from the end. */
 const SLOT_LENGTH = 24
 const SLOT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HOUR_MS = 3_600_000

@@ -12,8 +12,8 @@ export interface CoordinatorOptions {
    */
   readonly timeout?: Duration | undefined
   /**
-   * A slot that has not come yet by the store's clock is waited for, up to so long, 0 to 3 s: the clock of this machine is ahead.
-   * One that is further ahead is refused: FIRE_EARLY.
+   * How long to wait for a slot that is still ahead by the store's clock, because this machine's clock is fast; 0 to 3 s.
+   * A slot that is further ahead is refused: FIRE_EARLY.
    * @default '3s'
    */
   readonly ahead?: Duration | undefined

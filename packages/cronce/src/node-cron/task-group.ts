@@ -167,7 +167,7 @@ export class TaskGroup {
     }
   }
 
-  /** An instance with so long a lease would rarely look for records that may go. */
+  /** An instance with a lease this long would rarely prune. */
   #keepShort(): void {
     const timer = setInterval(() => void this.#app.fires.prune().catch(() => {}), PRUNE_MS)
     timer.unref()

@@ -84,7 +84,7 @@ function firing(known: KeptAlert | undefined, rule: Rule, subjects: readonly Ale
   const hasNews = before.hasNews || subjects.length > sentCount || added.length > 0
   const isSameList = unknown.length === 0 && before.count === subjects.length
   const isSame = !isNew && before.state === 'firing' && !hasNews && isSameList
-  // The texts change with every look ("for 3 min"): that alone is no change.
+  // The texts change with every look ("for 3 min"): that alone is not a change.
   if (isSame) return before
   return { ...before, state: 'firing', lastAt: now, subjects: listed, count: subjects.length, hasNews }
 }

@@ -28,7 +28,7 @@ async function main() {
 `
 const MODULE = `import { writeFileSync } from 'node:fs'\nimport { cronce } from '${LIBRARY}'\n${START}\nawait main()\n`
 const COMMON = `const { writeFileSync } = require('node:fs')\nconst { cronce } = require('${LIBRARY}')\n${START}\nmain()\n`
-/** Says how the run of a command ended: in a bundle the program that supervises it is missing. */
+/** Reports how the run of a command ended: in a bundle the program that supervises it is missing. */
 const COMMAND = `
 import { writeFileSync } from 'node:fs'
 import { cronce } from '${LIBRARY}'

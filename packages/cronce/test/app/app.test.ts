@@ -54,7 +54,7 @@ test('middleware goes around every run, the first one outermost, and sees what t
   await app.stop()
 })
 
-test('a logger gets failures as errors and dangers as warnings, and nothing of what is well', async () => {
+test('a logger gets failures as errors and dangers as warnings, and nothing about success', async () => {
   const kit = testKit()
   const lines: string[] = []
   const logger = {
@@ -74,7 +74,7 @@ test('a logger gets failures as errors and dangers as warnings, and nothing of w
   await app.stop()
 })
 
-test('the log says what an exactly-once handler threw after its transaction, and that another one had none', async () => {
+test('the log shows what an exactly-once handler threw after its transaction, and that another one had no transaction', async () => {
   const kit = testKit()
   const lines: string[] = []
   const app = kit.app({ logger: { error: (line) => lines.push(line), warn: (line) => lines.push(line) } })
@@ -170,7 +170,7 @@ test('an error that a listener throws is logged', async () => {
   await app.stop()
 })
 
-test('a listener that stopped listening hears nothing more', async () => {
+test('a removed listener receives nothing more', async () => {
   const kit = testKit()
   const app = kit.app().job('good', '* * * * *', () => {})
   let heard = 0
@@ -219,7 +219,7 @@ test('an app that is stopped while it starts does not go on', async () => {
   fleet.end()
 })
 
-test('without a store there is no app', () => {
+test('an app requires a store', () => {
   for (const store of [undefined, '', null]) {
     assert.throws(() => cronce({ store } as CronceOptions), { code: 'STORE_MISSING' })
   }
@@ -241,7 +241,7 @@ test('runDue runs what is due, waits for it, and leaves', async () => {
       .job('bad', '*/2 * * * *', () => {
         throw new Error('no')
       })
-  // As the first request ever, it declares; what is due at this very moment it runs.
+  // As the first request, it declares the jobs, and runs what is due at that moment.
   assert.deepEqual(await declare().runDue(), { started: 2, succeeded: 1, failed: 1 })
   await kit.advance('4m30s')
   const app = declare()
@@ -251,7 +251,7 @@ test('runDue runs what is due, waits for it, and leaves', async () => {
   assert.deepEqual(new Set(states), new Set(['left']))
 })
 
-test('runDue does not leave due fires to peers that may be gone', async () => {
+test('runDue does not leave due fires to peers that may be dead', async () => {
   const fleet = await createFleet()
   const declare: Declare = (app) => {
     for (let job = 0; job < 8; job++) app.job(`job-${job}`, '1 0 * * *', () => {})
@@ -407,7 +407,7 @@ test('a job with a schema gets what the schema makes of its input; what does not
   await app.stop()
 })
 
-test('the kit goes on when a handler sleeps in virtual time, whose patience it spends once', {
+test('the kit continues when a handler sleeps in virtual time, and spends its patience once', {
   timeout: 120_000,
 }, async () => {
   const kit = testKit({ patience: 500 })

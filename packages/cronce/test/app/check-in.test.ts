@@ -32,7 +32,7 @@ test('a run reports its start and its success, with one id, and the next run wit
   assert.match(received[1]!.body, /^billing due .* attempt 1: succeeded after \d+ ms$/)
 })
 
-test('a run that fails says so, and one that is stopped is in the log only', async (context) => {
+test('a run that fails is reported as failed, and one that is stopped is in the log only', async (context) => {
   const { url, received } = await startReceiver(context)
   let isStopped = false
   const { app } = appWith(context, { url }, async (signal) => {
@@ -54,7 +54,7 @@ test('a run that fails says so, and one that is stopped is in the log only', asy
   )
 })
 
-test('a receiver that answers with an error gets the end again, and one that is gone fails no run', async (context) => {
+test('a receiver that answers with an error gets the end again, and one that is down fails no run', async (context) => {
   const { url, received, state } = await startReceiver(context)
   state.status = 503
   const { app, warnings } = appWith(context, { url }, () => {})
@@ -98,10 +98,10 @@ test('Sentry gets in_progress, ok and error with the id of the check-in and the 
   })
   await app.start()
   await app.schedules.trigger('billing')
-  await until('it is told twice', () => calls.length === 2)
+  await until('it is called twice', () => calls.length === 2)
   isBad = true
   await app.schedules.trigger('billing')
-  await until('it is told four times', () => calls.length === 4)
+  await until('it is called four times', () => calls.length === 4)
   const [begun, done, again, failed] = calls as [
     (typeof calls)[0],
     (typeof calls)[0],

@@ -1,4 +1,6 @@
-/** A program as users write it, for tests that send it signals. Says on stdout what happens; its argument says what it is like. */
+/**
+ * A program as users write it, for tests that send it signals. Prints what happens; its argument selects its behavior.
+ */
 import { once } from 'node:events'
 import { readSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +41,7 @@ if (kind === 'own') {
     say('mine')
     process.exitCode = 7
   })
-  // Long enough to hear a second one, if there were one.
+  // Long enough to receive a second one, if there were one.
   app.on('instance.left', () => void sleep(300))
 }
 if (kind === 'two') {

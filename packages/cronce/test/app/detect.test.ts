@@ -58,7 +58,7 @@ test('a second execution within the window is reported with both, also across a 
   assert.match(warnings.join(), /legacy is executed more than once within 60 s: .* executed as well/)
 })
 
-test('an execution after the window is none, and other names are others', async (context) => {
+test('an execution after the window is not detected, and other names are separate', async (context) => {
   const { clock, events, open } = apps(context)
   const [one, other] = [open(), open()]
   await one.detect('legacy', { window: '1m' }, () => {})

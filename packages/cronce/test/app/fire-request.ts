@@ -10,7 +10,7 @@ export interface Answered {
   readonly body: FireAnswer & { readonly error: { code: string; message: string; hint: string } | undefined }
 }
 
-/** A request as schedulers outside make them: with a bearer token, unless it says otherwise. */
+/** A request of an external scheduler: with a bearer token, unless overridden. */
 export function fireRequest(
   query: string,
   init: { method?: string; headers?: Record<string, string>; body?: unknown } = {},

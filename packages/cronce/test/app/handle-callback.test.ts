@@ -38,7 +38,7 @@ interface Setup {
 async function bench(context: TestContext, setup: Setup = {}): Promise<Bench> {
   const { store = 'memory:', within = '1h', job = {}, status = 202, before = async () => {} } = setup
   const app = cronce({ store, signals: false, logger: false })
-  // Said first, so that it stops before the servers do.
+  // Registered first, so that it stops before the servers do.
   context.after(() => app.stop())
   const ours = await listen(
     context,
@@ -124,7 +124,7 @@ for (const name of ['memory', 'SQLite']) {
   })
 }
 
-test('a failure by call-back is run again as the policy says, and the token of the first run is stale then', async (context) => {
+test('a failure by call-back is retried as the policy requires, and then the token of the first run is stale', async (context) => {
   const { app, next, trigger, event } = await bench(context, {
     job: { retry: { attempts: 1, backoff: { base: '10ms' } } },
   })
@@ -190,7 +190,7 @@ test('an endpoint may call back before it has answered: the run is completed onc
   assert.deepEqual([state, result], ['succeeded', 'early'])
 })
 
-test('an endpoint that is done at once says so by its answer, and has nothing left to complete', async (context) => {
+test('an endpoint that is done at once answers with the outcome, and has nothing left to complete', async (context) => {
   const { app, next, event, trigger } = await bench(context, { status: 200 })
   const ended = event('fire.ended')
   await trigger()

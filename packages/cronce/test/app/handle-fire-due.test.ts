@@ -38,7 +38,7 @@ function worker(context: TestContext, store: StoreSource, options: JobOptions = 
   return { app, ran }
 }
 
-/** The whole second before now: what a scheduler outside would say is due. */
+/** The whole second before now: what an external scheduler would call due. */
 function justNow(): number {
   return Math.floor(Date.now() / 1_000) * 1_000
 }
@@ -127,7 +127,7 @@ test('a fire with jitter is waited for, also the first one ever; one that is rea
   assert.deepEqual(later, { status: 503, state: undefined, hasRun: false, jitterMs: later.jitterMs })
 })
 
-/** An app that has not started, whose runs fail so often, and are run again after so long. */
+/** An app that has not started, whose runs fail `times` times and are retried after `base`. */
 function failing(context: TestContext, times: number, base: Duration, kit = testKit()) {
   const app = kit.app()
   const ran: number[] = []
@@ -163,7 +163,7 @@ for (const query of ['?schedule=outside&id=1', '?schedule=outside&due=2027-01-01
     const inSeconds = Number(first.headers.get('retry-after'))
     const at = kit.now() + inSeconds * 1_000
     assert.ok(at >= first.body.readyAt && at < first.body.readyAt + 2_000, `${inSeconds} s`)
-    // Too early is no harm.
+    // Too early is harmless.
     const early = await deliver(query)
     assert.deepEqual([early.status, early.body.readyAt, ran], [503, first.body.readyAt, [1]])
     await kit.advanceTo(at)
@@ -206,7 +206,7 @@ test('a fire that another process runs, or that is paused, needs no further deli
   assert.equal((await deliver('?schedule=outside&id=2')).status, 202)
 })
 
-test('a fire that failed is answered as such: whether it is run again is for its policy to say', async (context) => {
+test('a failed fire is answered as failed: its policy decides whether it is retried', async (context) => {
   const app = cronce({ store: 'memory:', signals: false, logger: false })
   context.after(() => app.stop())
   app.job('outside', {}, () => {
@@ -266,7 +266,7 @@ test('a delivery that comes while due fires run shares the next round, since thi
   await later
 })
 
-/** Until all promises that can have gone on. */
+/** Until all promises that can settle have settled. */
 function turns(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -16,7 +16,7 @@ interface Bench {
   readonly inputs: unknown[]
 }
 
-/** A started app: a schedule that somebody outside fires, and one with a trigger of its own, at three. */
+/** A started app: a schedule that is fired from outside, and one with its own trigger, at three. */
 async function started(context: TestContext): Promise<Bench> {
   const kit = testKit({ now: '2027-01-01T02:59:00Z' })
   const app = kit.app()
@@ -47,7 +47,7 @@ async function refused(
   assert.equal(typeof body.error?.hint, 'string')
 }
 
-test('every way to say which fire it is leads to the same fire', async (context) => {
+test('every way to identify a fire leads to the same fire', async (context) => {
   const { kit, app, inputs } = await started(context)
   const due = '2027-01-01T03:00:00Z'
   const event = {
@@ -96,7 +96,7 @@ test('every way to say which fire it is leads to the same fire', async (context)
   assert.deepEqual([status, body.created, body.fire?.state], [200, false, 'succeeded'])
 })
 
-test('an id of theirs is a fire of its own, once, with an input if they send one', async (context) => {
+test('an external id is a separate fire, once, with an input if the request has one', async (context) => {
   const { kit, app, inputs } = await started(context)
   const requests = [
     fireRequest('', { body: { schedule: 'outside', id: 'order-17', input: { full: true } } }),
@@ -282,7 +282,7 @@ test('of a signed request only what the signature covers counts', async (context
   await refused(app, await signed(ours), [401, 'SIGNATURE_INVALID'], options)
 })
 
-test('whatever is sent is answered, with a fire or with a code', async (context) => {
+test('every request is answered, with a fire or with a code', async (context) => {
   const { app } = await started(context)
   const text = fc.oneof(fc.constantFrom('outside', 'nightly', 'auto', '', String(THREE)), fc.string({ unit: 'binary' }))
   const value = fc.oneof(text, fc.jsonValue())
@@ -312,7 +312,7 @@ test('whatever is sent is answered, with a fire or with a code', async (context)
   )
 })
 
-test('a store that does not answer is 503, and says when to come again', async (context) => {
+test('a store that does not answer is 503, with a time to retry', async (context) => {
   const app = cronce({ store: 'sqlite:/no/such/folder/cronce.db', logger: false, signals: false })
   context.after(() => app.stop())
   const answer = await answerOf(app, fireRequest('?schedule=outside&id=1'))

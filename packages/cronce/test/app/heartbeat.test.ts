@@ -19,7 +19,7 @@ function fleetOn(context: TestContext, options: Omit<CronceOptions, 'app' | 'sig
 
 const NAME = 'cronce:heartbeat:shop'
 
-test('one heartbeat per period, however many instances, and the dead man’s switch hears each of them', async (context) => {
+test('one heartbeat per period, for any number of instances, and the dead man’s switch receives each of them', async (context) => {
   const { url, received } = await startReceiver(context)
   const store = memory()
   const fleet = [1, 2, 3].map(() => fleetOn(context, { store, heartbeat: { every: '1s', url } }))

@@ -94,7 +94,7 @@ test('of a URL in the wrong place or form, a message shows scheme and host at mo
   assert.match(hint, /^Write checkIn: \{ url: 'https:\/\/hc-ping\.com\/…' \}/)
 })
 
-test('a key of PagerDuty, and whatever a channel was given under a wrong name, is not shown', () => {
+test('a PagerDuty key, and values that a channel was given under a wrong name, are not shown', () => {
   for (const wrong of [SECRET, { key: SECRET }, { routingKey: `${SECRET} ` }, { routingKey: [SECRET] }]) {
     const { message, hint } = told(() => pagerDuty(wrong as never))
     assert.ok(!`${message}${hint}`.includes(SECRET), message)

@@ -15,7 +15,7 @@ interface Told {
   readonly text: string
 }
 
-/** What is said about an app, and about a job in it: the error, or else the warnings. */
+/** The error or the warnings about an app and a job in it. */
 function toldAbout(options: object, declare: (app: { readonly job: (...args: unknown[]) => unknown }) => void): Told[] {
   const warnings: string[] = []
   const logger = { error: (line: string) => void warnings.push(line), warn: (line: string) => void warnings.push(line) }
@@ -469,7 +469,7 @@ test(`each of ${CALLS.length} wrong calls of app.job is reported with a code, th
   }
 })
 
-test('what says its unit, its zone or its minute is not suspicious', () => {
+test('a value with its unit, its zone or its minute is not suspicious', () => {
   const fine: unknown[] = [
     { every: '60ms', timeout: '30ms' },
     { every: 60_000, timeout: 1_500, jitter: 0 },

@@ -18,7 +18,7 @@ test('an instant that is now, or has just passed, is not waited for', () => {
   assert.deepEqual(nearestInstant(nightly, THREE + 60_000), { dueAt: THREE, waitMs: 0 })
 })
 
-test('beyond the tolerance, on either side, there is none', () => {
+test('beyond the tolerance, on either side, no instant is found', () => {
   assert.equal(nearestInstant(nightly, THREE + 60_001), null)
   assert.equal(nearestInstant(nightly, THREE - 60_001), null)
   assert.deepEqual(nearestInstant(nightly, THREE + 60_001, 120_000), { dueAt: THREE, waitMs: 0 })
@@ -44,7 +44,7 @@ test('a trigger with one instant, and one with none', () => {
   assert.equal(nearestInstant(cron('0 0 30 2 *'), THREE), null)
 })
 
-test('whatever is found is an instant of the trigger, the nearest, and within the tolerance', () => {
+test('every instant found is an instant of the trigger, the nearest, and within the tolerance', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 10, max: 200_000 }),

@@ -16,7 +16,7 @@ test('Node.js 22.18 and later are supported', () => {
   }
 })
 
-test('an app and a connection name the version that they need, whatever the store', async (context) => {
+test('an app and a connection name the version that they need, with every store', async (context) => {
   const { versions } = process
   context.after(() => Object.defineProperty(process, 'versions', { value: versions }))
   Object.defineProperty(process, 'versions', { value: { ...versions, node: '20.20.2' } })

@@ -18,7 +18,10 @@ const PM2 = createRequire(import.meta.url).resolve('pm2/bin/pm2')
 const LIBRARY = join(import.meta.dirname, '../../src/index.ts')
 const LIMIT_MS = 60_000
 
-/** Each line that it writes: what it is warned of, its deployment, and what became of a run that takes longer than PM2's own patience. */
+/**
+ * Each line that it writes: its warnings, its deployment, and the outcome of a run that takes longer than PM2's own
+ * patience.
+ */
 const PROGRAM = `
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

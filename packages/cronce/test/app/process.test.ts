@@ -11,7 +11,7 @@ interface Child {
   readonly process: ChildProcess
   readonly output: () => string
   readonly errors: () => string
-  /** Resolves when it has said this. */
+  /** Resolves when it has printed this. */
   readonly said: (line: string) => Promise<void>
   readonly ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>
 }
@@ -115,7 +115,7 @@ describe('an app in a process', { concurrency: 3, timeout: 600_000 }, () => {
     child.process.kill('SIGTERM')
     assert.deepEqual(await child.ended, [7, null])
     assert.ok(child.output().includes('finished'))
-    // It was told once, and not again when all was done.
+    // It was reported once, and not again when all was done.
     assert.equal(child.output().split('mine').length, 2)
   })
 

@@ -10,7 +10,7 @@ export interface Received {
   readonly body: string
 }
 
-/** A dead man's switch on this machine that notes what it is told. `answer`: the status of the next answers. */
+/** A dead man's switch on this machine that records its requests. `answer`: the status of the next answers. */
 export async function startReceiver(context: TestContext) {
   const received: Received[] = []
   const state = { status: 200, isSilent: false }

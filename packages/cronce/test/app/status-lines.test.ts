@@ -31,7 +31,7 @@ test('a start is one line: the jobs, the next due time, the store and the instan
   assert.equal(lines.length, 1, 'a stop that waits for nothing says nothing')
 })
 
-test('a logger without info, and none at all, hear nothing of a start', async () => {
+test('a logger without info, or no logger, gets no line about a start', async () => {
   const kit = testKit()
   const { lines, logger } = kept()
   const app = kit.app({ logger: { error: logger.error, warn: logger.warn } })
@@ -55,7 +55,7 @@ test('a line about the next due time is about what the store has, and works with
   }
 })
 
-test('a stop says what it waits for, and how to stop now', async () => {
+test('a stop logs what it waits for, and how to stop now', async () => {
   const by = { drainMs: 30_000, signal: 'SIGINT', isTerminal: true } as const
   assert.equal(stoppingLine([], by), null)
   assert.equal(
@@ -88,7 +88,7 @@ test('a stop says what it waits for, and how to stop now', async () => {
   await stopping
 })
 
-test('a failed run says which attempt follows, and the last one that none is left', async () => {
+test('a failed run logs which attempt follows, and the last one that none is left', async () => {
   const kit = testKit()
   const { lines, logger } = kept()
   const app = kit.app({ logger })

@@ -38,7 +38,7 @@ describe('the command of the package cronce', () => {
     assert.equal(run().stdout, JSON.stringify([cli]))
   })
 
-  test('says what to install when there is no CLI', () => {
+  test('reports what to install when there is no CLI', () => {
     const { status, stdout, stderr } = run('list', '--json')
     assert.equal(status, 1)
     assert.equal(stdout, '')
@@ -47,7 +47,7 @@ describe('the command of the package cronce', () => {
     assert.match(stderr, /`npx @cronce\/cli@\d+\.\d+\.\d+ list --json`/)
   })
 
-  test('says which Node.js it needs, before it looks for anything', () => {
+  test('reports which Node.js it needs, before it looks for anything', () => {
     const tooOld = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.2"})'
     const { status, stderr } = spawnSync(process.execPath, ['--import', tooOld, ...program(), 'list'], {
       cwd: join(home, 'project'),

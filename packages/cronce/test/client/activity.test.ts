@@ -189,7 +189,7 @@ test('a long resume is one line, although it takes several changes', async () =>
   assert.deepEqual(await told(bench), ['pause acme', 'resume acme'])
 })
 
-test('the log is listed by schedule and time, in pages, and kept as long as the client says', async () => {
+test('the log is listed by schedule and time, in pages, and kept as long as the client requests', async () => {
   const bench = await openClient({ keepActivityMs: 2 * DAY })
   const { client } = bench
   for (const name of ['a', 'b', 'c']) {

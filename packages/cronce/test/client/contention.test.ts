@@ -54,7 +54,7 @@ test('fifty lost races in a row are an error, and no more', async () => {
   assert.equal(tries, 50)
 })
 
-test('an answer that was lost is said to be unknown, and nothing is tried again', async () => {
+test('a lost answer is reported as unknown, and nothing is retried', async () => {
   const { client, hook, events } = await openWith()
   let tries = 0
   hook.apply = (next) => async (changes, options) => {
@@ -74,7 +74,7 @@ test('an answer that was lost is said to be unknown, and nothing is tried again'
   await assert.rejects(client.schedules.create('acme', { job: 'billing' }), { code: 'SCHEDULE_EXISTS' })
 })
 
-test('a write that the store did not make is said not to be made', async () => {
+test('a write that the store rejected is reported as not made', async () => {
   const { client, hook } = await openWith()
   hook.apply = () => () => Promise.reject(Object.assign(new Error('refused'), { notApplied: true }))
   await assert.rejects(client.schedules.create('acme', { job: 'billing' }), {
@@ -84,7 +84,7 @@ test('a write that the store did not make is said not to be made', async () => {
   })
 })
 
-test('a change that could not be shown afterwards is said to have been made', async () => {
+test('a change that could not be read back is reported as made', async () => {
   let isCut = false
   const { client } = await openClient({
     wrap: (store) => ({

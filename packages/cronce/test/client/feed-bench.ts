@@ -108,7 +108,7 @@ export class FeedBench {
     await this.#store.prune(100_000)
   }
 
-  /** Of `looks` looks, what was told at each of them; `between` is called after each but the last. */
+  /** The entries that each of `looks` looks reported; `between` is called after each but the last. */
   async look(
     looks: number,
     between: (look: number) => void | Promise<void>,

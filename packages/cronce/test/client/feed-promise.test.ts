@@ -162,7 +162,7 @@ test('a feed from an earlier instant is a gap if more was due in the day before 
   )
 })
 
-test('a run whose record is gone before its end was reported is a gap', async () => {
+test('a run whose record is pruned before its end was reported is a gap', async () => {
   const bench = await FeedBench.open()
   const told = await bench.look(4, async (look) => {
     if (look !== 2) return

@@ -4,7 +4,7 @@ import { cronce, type FeedEntry } from '../../src/index.ts'
 import { memory } from '../../src/memory.ts'
 import { until } from '../processes/fleet.ts'
 
-/** What is told until `count` entries have come, or a while has passed. */
+/** The entries until `count` have come, or a while has passed. */
 async function collect(feed: AsyncIterable<FeedEntry>, count: number, stop: AbortController): Promise<string[]> {
   const told: string[] = []
   for await (const entry of feed) {
@@ -16,7 +16,7 @@ async function collect(feed: AsyncIterable<FeedEntry>, count: number, stop: Abor
   return told
 }
 
-test('a feed tells what runs begin and end anywhere, and what was never run, each once', async (context) => {
+test('a feed reports every start and end of a run, and every fire that never ran, once', async (context) => {
   const store = memory()
   const started = Promise.withResolvers<void>()
   const finished = Promise.withResolvers<void>()

@@ -28,7 +28,9 @@ export interface Bench {
   readonly decide: (id: string, decide: (state: ScheduleState, context: Context) => Decision) => Promise<void>
 }
 
-/** A client on a store in memory, with a clock that stands until it is set, and an instance that works when told to. */
+/**
+ * A client on a store in memory, with a clock that stands still until it is set, and an instance that works on request.
+ */
 export async function openClient(
   more: Partial<ClientParts<Tx>> & { readonly wrap?: (store: Store<Tx>) => Store<Tx> } = {},
 ): Promise<Bench> {

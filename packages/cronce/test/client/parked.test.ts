@@ -83,7 +83,7 @@ test('a result that is too long to keep is distinguished from another one', asyn
   await assert.rejects(client.runs.complete('acme', token, long('b')), { code: 'RUN_NOT_OPEN' })
 })
 
-test('a call-back of failure is a failure like any other: it is retried, unless it says that it need not be', async () => {
+test('a call-back of failure is a failure like any other: it is retried, unless it rules that out', async () => {
   const again = await parked({ retry: 1 })
   await again.client.runs.complete('acme', again.token, { outcome: 'failed', error: 'no disk' })
   assert.deepEqual(

@@ -25,7 +25,7 @@ function refuse(options: unknown, code: string, ...parts: RegExp[]): void {
 }
 
 describe('a definition', () => {
-  test('says nothing but its job when nothing was written', () => {
+  test('contains only its job when nothing else was given', () => {
     assert.deepEqual(readDefinition('nightly', {}), {
       definition: {
         job: 'nightly',
@@ -75,7 +75,7 @@ describe('a definition', () => {
     assert.deepEqual(definitionOf(options).input, { list: [{ a: 1 }] })
   })
 
-  test('refuses what it does not know, and says what was meant', () => {
+  test('refuses unknown options, and suggests the one that was meant', () => {
     refuse({ cronn: '* * * * *' }, 'OPTION_UNKNOWN', /"cronn"/, /Did you mean cron\?/)
     refuse({ retry: { attemps: 3 } }, 'OPTION_UNKNOWN', /"retry\.attemps"/, /Did you mean attempts\?/)
     refuse({ retry: { backoff: { bse: 1 } } }, 'OPTION_UNKNOWN', /"retry\.backoff\.bse"/, /Did you mean base\?/)
@@ -117,7 +117,7 @@ describe('a definition', () => {
     }
   })
 
-  test("holds its job's policies where it says nothing itself", () => {
+  test("has its job's policies where it sets none itself", () => {
     const defaults = { retry: 3, timeout: '1h' } as const
     const { policy } = readDefinition('n', { timeout: '5m' }, defaults).definition
     assert.equal(policyOf(policy).retry.attempts, 3)
@@ -159,7 +159,7 @@ describe('a trigger', () => {
     assert.deepEqual(policy.overlap, { kind: 'queue', limit: 1 })
   })
 
-  test('is refused with what cron says about it', () => {
+  test('is refused with the error of the cron parser', () => {
     refuse({ cron: '61 * * * *' }, 'VALUE_OUT_OF_RANGE')
     refuse({ cron: '* * * * *', tz: 'Europe/Londn' }, 'ZONE_UNKNOWN', /Europe\/London/)
     refuse({ cron: '* * * * *', dst: 'walll' }, 'OPTION_INVALID', /wall/)
@@ -319,7 +319,7 @@ describe('policies', () => {
     assert.equal(definitionOf({ retry: { backoff: { base: '1h' } } }).policy.retry?.capMs, 3_600_000)
   })
 
-  test('keep records for the misfire window and a day at least, and say so', () => {
+  test('keeps records for the misfire window and a day at least, and reports it', () => {
     const { definition, warnings } = readDefinition('n', { retention: '1h' })
     assert.equal(definition.policy.retention?.keepMs, 2 * DAY_MS)
     assert.equal(warnings.length, 1)

@@ -17,7 +17,7 @@ test('an object that appears twice is not a cycle', () => {
   assert.deepEqual(readInput([shared, shared]), [shared, shared])
 })
 
-test('what JSON would drop or change is refused, and the message says where it is', () => {
+test('values that JSON would drop or change are refused, and the message names the place', () => {
   const cycle: { self?: unknown } = {}
   cycle.self = cycle
   const cases: [unknown, RegExp, RegExp][] = [

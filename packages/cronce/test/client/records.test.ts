@@ -161,7 +161,7 @@ describe('fires and runs', () => {
 })
 
 describe('a backfill', () => {
-  test('says what it would do, and does it only when it is meant', async () => {
+  test('reports what it would do, and does it only when confirmed', async () => {
     const { client, clock, work } = await openHourly()
     clock.now += 10 * HOUR + MINUTE
     await work('acme')

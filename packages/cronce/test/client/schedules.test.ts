@@ -33,7 +33,7 @@ describe('a schedule', () => {
     await assert.rejects(client.schedules.create('acme', nothing), { code: 'OPTION_INVALID' })
   })
 
-  test('tells what was changed about it on the way', async () => {
+  test('reports what was changed about it on the way', async () => {
     const { client } = await openClient()
     const { warnings } = await client.schedules.create('acme', { ...HOURLY, retention: '1h' })
     assert.equal(warnings.length, 1)
@@ -71,7 +71,7 @@ describe('a schedule', () => {
     assert.equal(told, 3)
   })
 
-  test('is replaced only if it is there, and the answer says which was meant', async () => {
+  test('is replaced only if it exists, and the error suggests which was meant', async () => {
     const { client } = await openClient()
     await client.schedules.create('acme-billing', HOURLY)
     await assert.rejects(client.schedules.replace('acme-biling', HOURLY), {
@@ -142,7 +142,7 @@ describe('a schedule', () => {
     })
   })
 
-  test('has the policies of its job where it says nothing', async () => {
+  test('has the policies of its job where it sets none', async () => {
     const { client } = await openClient({ defaultsOf: (job) => (job === 'billing' ? { timeout: '1h' } : undefined) })
     const { policy } = await client.schedules.create('acme', HOURLY)
     assert.equal(policy.timeout.runMs, HOUR)
@@ -166,7 +166,7 @@ describe('a schedule', () => {
     await assert.rejects(client.schedules.trigger('acme', { input: null }), unfit)
     await client.schedules.trigger('acme')
 
-    // One that is only triggered may leave the input to whoever triggers it.
+    // A schedule that is only triggered may leave the input to the trigger call.
     await client.schedules.create('manual', { job: 'billing' })
     await assert.rejects(client.schedules.trigger('manual'), unfit)
     await client.schedules.trigger('manual', { input: 'x' })
@@ -248,7 +248,7 @@ describe('a pause', () => {
     assert.equal((await client.schedules.resume('acme')).state, 'active')
   })
 
-  test('ends as chosen when it was paused, unless resume says otherwise', async () => {
+  test('ends as chosen when it was paused, unless resume overrides it', async () => {
     const { client, clock } = await openClient()
     for (const name of ['as-meant', 'otherwise']) {
       await client.schedules.create(name, { ...HOURLY, cron: '30 * * * *' })

@@ -41,7 +41,7 @@ test('a dedupe key is remembered also where a new fire would be refused', async 
   assert.deepEqual(await client.schedules.trigger('acme', { dedupe: 'first' }), { fire: first.fire, created: false })
 })
 
-test('a trigger honours overlap unless it says otherwise', async () => {
+test('a trigger honors overlap unless it overrides it', async () => {
   const { client, work } = await openClient()
   await client.schedules.create('acme', { job: 'billing' })
   await client.schedules.trigger('acme')

@@ -29,7 +29,7 @@ function everySecond(from: number, to: number): number[] {
   return Array.from({ length: (to - from) / SECOND + 1 }, (_, index) => NEW_YEAR + from + index * SECOND)
 }
 
-/** All instances stand still for this long, from half a second after the tenth due time. */
+/** All instances are paused for this long, from half a second after the tenth due time. */
 async function stall(fleet: Fleet, ms: number): Promise<void> {
   await fleet.advance(10_500)
   for (const member of fleet.members) member.pause()
@@ -39,7 +39,7 @@ async function stall(fleet: Fleet, ms: number): Promise<void> {
 
 for (const probes of [false, true]) {
   test(`${probes ? 'with' : 'without'} claims ahead: after a stall all due times run in order, and no later one is skipped`, async () => {
-    // Each write takes so long that catching up takes longer than the time between two due times.
+    // Each write takes long enough that catching up takes longer than the time between two due times.
     const fleet = await createFleet({ probes, latency: () => ({ requestMs: 90, answerMs: 90 }) })
     await fleet.addMany(3, (app) => app.job('tick', { every: '1s' }, () => {}))
     await stall(fleet, 3_600)
@@ -104,7 +104,10 @@ test('no due time is skipped because of a run that was claimed and had not start
   }
 })
 
-/** All instances stand still for 3.5 seconds from between the claim of the tenth due time and its start, its holder for longer. */
+/**
+ * All instances are paused for 3.5 seconds from between the claim of the tenth due time and its start, its holder for
+ * longer.
+ */
 async function stallBeforeStart(fleet: Fleet, holderMs = 0): Promise<void> {
   await fleet.advance(9_900)
   const [run] = (await fleet.operator.runs.list({ schedule: 'tick', from: NEW_YEAR + 10 * SECOND })).items
@@ -123,7 +126,7 @@ test('a stall between a claim ahead and its start skips no due time', async () =
     { members: 1, handlerMs: 5, holderMs: 0 },
     { members: 3, handlerMs: 5, holderMs: 0 },
     { members: 3, handlerMs: 80, holderMs: 0 },
-    // Its peers look at the schedule before its holder can tell that the run has not started.
+    // Its peers look at the schedule before its holder can report that the run has not started.
     { members: 2, handlerMs: 5, holderMs: 500 },
     { members: 3, handlerMs: 5, holderMs: 500 },
   ]

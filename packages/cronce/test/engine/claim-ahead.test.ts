@@ -158,7 +158,7 @@ test('a crash earlier than 300 ms before the due time costs neither an attempt n
   }
 })
 
-test('a crash between claim and start counts: no peer can tell that the run has not started', async () => {
+test('a crash between claim and start counts: no peer can know that the run has not started', async () => {
   const fleet = await fleetBetween(bill())
   const holder = await holderOf(fleet)
   holder.crash()
@@ -217,7 +217,7 @@ test('an instance that peers declare dead before the start, although it lives, s
     await fleet.advance(BETWEEN_MS)
     const holder = await holderOf(fleet)
     holder.isSessionLost = true
-    // It hears neither of that nor of the declaration.
+    // It learns neither of that nor of the declaration.
     holder.link.deaf = true
     holder.pause()
     await fleet.advance(pausedMs)
@@ -237,7 +237,7 @@ test('an instance that peers declare dead before the start, although it lives, s
   }
 })
 
-test('an instance that stops within the grace of a peer that seems to be gone does not declare it dead', async () => {
+test('an instance that stops within the grace of a peer that seems dead does not declare it dead', async () => {
   const fleet = await createFleet({ probes: true })
   const [peer, observer] = (await fleet.addMany(2, bill())) as [Member, Member]
   await fleet.advance('5s')

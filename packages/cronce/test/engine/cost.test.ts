@@ -28,12 +28,12 @@ test('while nothing is due, an instance looks for something that is once an hour
   await fleet.addMany(5, (app) => app.job('nightly', '0 3 * * *', () => {}))
   await fleet.advance('1m')
   const calls = await callsDuring(fleet, () => fleet.advance('1h'))
-  // A wake-up may be lost: so long it would take to make up for it.
+  // A wake-up may be lost: this is how long it takes to make up for it.
   assert.equal(calls.get('due'), 5)
   assert.equal(calls.get('claim') ?? 0, 0)
   const perMinute = sumOf(calls) / 60 / 5
   t.diagnostic(`idle: ${perMinute.toFixed(1)} calls of the store a minute and instance`)
-  // A beat every ten seconds, and a look at the deployments every hour.
+  // A heartbeat every ten seconds, and a read of the deployments every hour.
   assert.ok(perMinute < 6.1, `${perMinute} calls a minute`)
   fleet.end()
 })
@@ -75,7 +75,7 @@ for (const how of ['returns', 'throws', 'takes ten seconds', 'is the only one th
   })
 }
 
-/** Calls for each fire, beats not counted: those cost the same whether anything is due or not. */
+/** Calls per fire without heartbeats, which cost the same whether anything is due or not. */
 async function costPerFire(instances: number, jobs: number): Promise<number> {
   const fleet = await createFleet({ seed: 7 })
   await fleet.addMany(instances, (app) => {

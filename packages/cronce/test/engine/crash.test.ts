@@ -75,7 +75,7 @@ test('a crash before or after the settlement is sent leaves one success', async 
     await fleet.advance('5m')
     const { items } = await fleet.operator.runs.list({ schedule: 'bill', outcome: 'succeeded' })
     assert.equal(items.length, 1, point)
-    // Once the settlement is written there is nothing to repeat.
+    // Once the settlement is written, nothing is repeated.
     assert.equal(fleet.handled.length, point === 'settle:answered' ? 1 : 2, point)
     fleet.end()
   }
@@ -240,7 +240,7 @@ test('a fire whose instances died twice starts as soon as a peer is idle', async
       member.crash()
       await member.delivered()
     })
-    // Everybody is busy for most of every second, and idle for the rest.
+    // All instances are busy for most of every second, and idle for the rest.
     for (let job = 0; job < 8; job++) app.job(`busy-${job}`, '* * * * * *', () => member.clock.sleep(900))
   }
   await fleet.addMany(5, declare, { lease: '2s' })

@@ -9,7 +9,7 @@ const billing: Declare = (app, { clock }) => app.job('bill', '* * * * *', () => 
 /** How many heartbeats this member has sent. */
 const beats = ({ link }: Member): number => link.calls.get('beat') ?? 0
 
-/** The process stands still for this long. Its peers take it for gone, and it hears nothing of that. */
+/** The process is paused for this long. Its peers take it for dead, and it does not learn of it. */
 async function stallUnseen(fleet: Fleet, member: Member, ms: number): Promise<void> {
   member.isSessionLost = true
   member.link.deaf = true

@@ -23,7 +23,7 @@ async function handledBy(
   return { fleet, only }
 }
 
-test('levels are counted by what is open at the same time, and brackets in texts are none', () => {
+test('levels are counted by what is open at the same time, and brackets in texts do not count', () => {
   const inText = JSON.stringify({ text: `${'['.repeat(100)}"\\${'{'.repeat(100)}`, '[{"': '\\' })
   assert.equal(isDeeper(inText, 1), false)
   assert.equal(isDeeper(JSON.stringify(Array.from({ length: 200 }, () => [{}])), 3), false)
@@ -34,7 +34,7 @@ test('levels are counted by what is open at the same time, and brackets in texts
   }
 })
 
-test('a value of any depth becomes JSON or a problem that says why not', () => {
+test('a value of any depth becomes JSON or a problem with its reason', () => {
   assert.deepEqual(toJson(nested(LIMITS.depth), LIMITS.result), { kind: 'json', json: nested(LIMITS.depth) })
   for (const depth of [LIMITS.depth + 1, 1_000, 4_000]) {
     assert.deepEqual(toJson(nested(depth), LIMITS.stepResult), { kind: 'problem', problem: TOO_DEEP }, `${depth}`)

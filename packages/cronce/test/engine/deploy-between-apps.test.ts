@@ -61,7 +61,7 @@ async function moved(fleet: Fleet, id: (typeof IDS)[number]): Promise<Member> {
   return crm
 }
 
-test('a release that moved a job to another app and renamed it is rolled back: the old name begins anew when the other app is gone', async () => {
+test('a release that moved a job to another app and renamed it is rolled back: the old name starts from scratch when the other app has left', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const crm = await moved(fleet, id)
@@ -75,7 +75,7 @@ test('a release that moved a job to another app and renamed it is rolled back: t
     const since = ran(fleet, 'bill').find((one) => one > 9)!
     assert.deepEqual(ran(fleet, 'bill', 'invoice'), [...minutes(0, 9), ...minutes(since, 19)])
     assert.ok(since <= 11)
-    // The other app goes on where it stopped, with a job of its own; that it was `bill` is of no account.
+    // The other app continues where it stopped, with its own job; that it was `bill` does not matter.
     const again = await fleet.add(job('invoice', 'bill'), { app: 'crm', deployment: id('v2') })
     await fleet.advance('5m')
     assert.deepEqual(refusals(fleet, again), [])
@@ -85,7 +85,7 @@ test('a release that moved a job to another app and renamed it is rolled back: t
   }
 })
 
-test('what waits under the old name of a gone app ends as retired when another app takes the name, and its history stays', async () => {
+test('fires that wait under the old name of an app that has left end as retired when another app takes the name, and the history stays', async () => {
   const fleet = await createFleet()
   const failing: Declare = (app) =>
     void app.job('bill', { cron: '0 0 1 7 *', retry: { attempts: 3, backoff: { base: '20m', jitter: 0 } } }, () => {
@@ -489,7 +489,7 @@ test('a job that went on in a third app, and was removed there, is not repeated 
   }
 })
 
-test('an old name of a job that another app has dropped is free when an operator removes it, as the refusal says', async () => {
+test('an old name of a job that another app has dropped is free when an operator removes it, as the refusal suggests', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const crm = await moved(fleet, id)

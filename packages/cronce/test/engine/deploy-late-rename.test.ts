@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { PolicyOptions } from '../../src/client/schedule-options.ts'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
-// A release renames a job and forgets `was`; the next one says it. Meanwhile the app has both names.
+// A release renames a job without `was`; the next one adds it. Meanwhile the app has both names.
 
 const MINUTE = 60_000
 
@@ -297,7 +297,7 @@ test('a due time is on record though the new name has used up its limit, or had 
   end(moved)
 })
 
-/** Without a look at the promises: the two names are two jobs, and the judge takes them for one. */
+/** Without a check of the promises: the two names are two jobs, and the check takes them for one. */
 function end(fleet: Fleet): void {
   for (const member of fleet.members) member.crash()
 }
@@ -310,7 +310,7 @@ function ignored(fleet: Fleet, member: Member): string[] {
   })
 }
 
-test('a release that says was after the old name was retired reports that it is ignored, once', async () => {
+test('a release that adds was after the old name was retired reports that it is ignored, once', async () => {
   const { fleet, last } = await renameLate({}, { forgotAt: 2.75, lateAt: 6.5, id: true })
   assert.equal((await fleet.operator.schedules.get('bill')).state, 'retired')
   assert.deepEqual(ignored(fleet, last), ['RENAME_IGNORED invoice'])

@@ -115,7 +115,7 @@ test('after a forced removal the newest release defines the schedule, not an old
   }
 })
 
-test('a paused job is renamed to a name of a gone app when it has planned what the pause held back', async () => {
+test('a paused job is renamed to a name of an app that has left when it has planned what the pause held back', async () => {
   const fleet = await createFleet()
   const theirs: Declare = (app) => void app.job('invoice', '30 * * * * *', () => {})
   const crm = await fleet.add(theirs, { app: 'crm', deployment: 'c1' })
@@ -137,7 +137,7 @@ test('a paused job is renamed to a name of a gone app when it has planned what t
   fleet.end()
 })
 
-test('a release that renames its app and a job at the same time runs nothing twice, and goes on when the old app is gone', async () => {
+test('a release that renames its app and a job at the same time runs nothing twice, and continues when the old app has left', async () => {
   for (const deployment of ['v2', undefined]) {
     const fleet = await createFleet()
     const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: deployment && 'v1' })
@@ -155,7 +155,7 @@ test('a release that renames its app and a job at the same time runs nothing twi
   }
 })
 
-test('a new name that is refused stays refused when the app that has the job renames it, until was says the name that it has now', async () => {
+test('a new name that is refused stays refused when the app that has the job renames it, until was names its current name', async () => {
   for (const isPaused of [false, true]) {
     const fleet = await createFleet()
     const receipt: Declare = (app) => void app.job('receipt', { cron: EACH_MINUTE, was: 'bill' }, () => {})
@@ -191,7 +191,7 @@ test('a new name that is refused stays refused when the app that has the job ren
   }
 })
 
-test('a name is refused while another app has stopped half-way in a rename of the job, and goes on when that app is gone', async () => {
+test('a name is refused while another app has stopped half-way in a rename of the job, and continues when that app has left', async () => {
   for (const name of ['receipt', 'invoice']) {
     const fleet = await createFleet()
     const half: Declare = (app) => void app.job(name, { cron: EACH_MINUTE, was: 'bill' }, () => {})
@@ -249,7 +249,7 @@ test('a job that was a name which another app had renamed to the name of a secon
   fleet.end()
 })
 
-test('a job is renamed to a name of an app that is gone, with no instant lost or run twice', async () => {
+test('a job is renamed to a name of an app that has left, with no instant lost or run twice', async () => {
   for (const ids of [['v1', 'v2'] as const, [undefined, undefined] as const]) {
     const fleet = await createFleet()
     const other: Declare = (app) => void app.job('invoice', '30 * * * * *', () => {})

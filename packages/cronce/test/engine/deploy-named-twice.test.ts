@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './fleet.ts'
 
-// Two jobs that say `was` of the same old name: one of them continues it, the other one begins from now.
+// Two jobs with `was` of the same old name: one of them continues it, the other one starts from now.
 
 const MINUTE = 60_000
 

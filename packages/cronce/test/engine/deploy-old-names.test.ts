@@ -79,7 +79,7 @@ test('schedules of the old name go on after an operator has removed that name', 
   fleet.end()
 })
 
-test('a renamed job that is removed by force, and is still in the code, begins anew', async () => {
+test('a renamed job that is removed by force, and is still in the code, starts from scratch', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(declare('bill'), { deployment: 'v1' })
   await fleet.advance('150s')

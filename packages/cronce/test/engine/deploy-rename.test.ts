@@ -258,7 +258,7 @@ test('an operator switches between the releases before and after a rename: no in
   fleet.end()
 })
 
-test('a refusal about the old name says which name it has now', async () => {
+test('a refusal about the old name contains its current name', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(bill, { deployment: 'v1' })
   await fleet.advance('50s')
@@ -403,7 +403,7 @@ test('a pause that was ended after a rollback of the rename is not there again a
   fleet.end()
 })
 
-test('a release that says was one release late stops the old name, and a rollback goes on where the new one stopped', async () => {
+test('a release that adds was one release late stops the old name, and a rollback continues where the new one stopped', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(bill, { deployment: undefined })
   await fleet.advance('150s')

@@ -12,7 +12,7 @@ const jobs =
 
 const stateOf = async (fleet: Fleet, name: string): Promise<string> => (await fleet.operator.schedules.get(name)).state
 
-test('a process of a release that once died early is gone for a whole hold-down before its jobs are retired', async () => {
+test('a process of a release that once died early must have left for a whole hold-down before its jobs are retired', async () => {
   const fleet = await createFleet()
   await fleet.add(jobs('mail'), NO_ID)
   const early = await fleet.add(jobs('bill', 'mail'), NO_ID)
@@ -31,7 +31,7 @@ test('a process of a release that once died early is gone for a whole hold-down 
   fleet.end()
 })
 
-test('a release that registered after the last heartbeat of a process is gone only when a later heartbeat does not list it', async () => {
+test('a release that registered after the last heartbeat of a process has left only when a later heartbeat does not list it', async () => {
   const fleet = await createFleet()
   const observer = fleet.make(jobs('mail'), NO_ID)
   // It joins, and reads the record of the app a second later; no wake-up makes it send another heartbeat.
@@ -50,7 +50,7 @@ test('a release that registered after the last heartbeat of a process is gone on
   fleet.end()
 })
 
-test('the declarations of a process on probation count until it is gone, though an earlier release made them, too', async () => {
+test('the declarations of a process on probation count until it has left, though an earlier release made them, too', async () => {
   const fleet = await createFleet()
   await fleet.add(jobs('mail'), NO_ID)
   const first = await fleet.add(jobs('bill', 'mail', 'news'), { deployment: 'v1' })
@@ -71,7 +71,7 @@ test('the declarations of a process on probation count until it is gone, though 
   fleet.end()
 })
 
-test('a live process without an id brings back what a release with an id retired, whatever their order', async () => {
+test('a live process without an id brings back what a release with an id retired, in either order', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(jobs('bill', 'mail'), NO_ID)
   await fleet.advance('2m')

@@ -191,7 +191,7 @@ test('a job that is renamed with `was` continues in one step, with its pause', a
   await fleet.advance('3m')
   assert.deepEqual([ran(fleet, 'bill'), ran(fleet, 'invoice')], [minutes(0, 2), minutes(3, 5)])
   assert.equal((await fleet.operator.schedules.get('bill')).retirements[0]?.cause, 'renamed')
-  // The old process is told, and does not bring it back.
+  // The old process is notified, and does not bring it back.
   assert.deepEqual(
     fleet.events('schedule.refused', old).map(({ code, schedule }) => [code, schedule]),
     [['SCHEDULE_RETIRED', 'bill']],
@@ -350,7 +350,7 @@ test('input that an older deployment finds invalid is handed back at no cost whi
   fleet.end()
 })
 
-test('an old server that reboots brings back no job, though the release that dropped it is gone', async () => {
+test('an old server that reboots brings back no job, though the release that dropped it has left', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('a', 'x'), { deployment: 'v1' })
   await fleet.advance('1m')

@@ -10,7 +10,7 @@ const worker = (fleet: Fleet): Member => fleet.make((app) => app.job('bill', '* 
 
 const stateOf = async (fleet: Fleet): Promise<string> => (await fleet.operator.schedules.get('bill')).state
 
-test('processes of one deployment with different jobs retire nothing of each other, whichever starts first', async () => {
+test('processes of one deployment with different jobs never retire jobs of each other, whichever starts first', async () => {
   for (const afterMs of [1, 5, 10, 20, 40, 80]) {
     const latency = (random: () => number) => ({ requestMs: 2 + 5 * random(), answerMs: 2 + 5 * random() })
     const fleet = await createFleet({ seed: afterMs + 1, latency })

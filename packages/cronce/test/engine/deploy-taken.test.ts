@@ -56,7 +56,7 @@ test('of two apps that have a job of one name, the one that had it first alone r
   await fleet.operator.schedules.create('cleanup for Ada', { job: 'cleanup', cron: '* * * * *' })
   await fleet.advance('10m')
   assert.deepEqual(ran(fleet, 'cleanup'), minutes(0, 11))
-  // The one that has the job has no room for it, and then leaves.
+  // The instance that has the job has no room for it, and then leaves.
   await fleet.operator.schedules.trigger('long')
   await fleet.advance('2m')
   await fleet.world.until(shop.app.stop())
@@ -177,7 +177,7 @@ test('a job whose role is scaled to zero keeps its name, though a live process o
   }
 })
 
-test('a process of an app that lost a name while it was away is refused, and gets the name back when the other app is gone', async () => {
+test('a process of an app that lost a name while it was away is refused, and gets the name back when the other app has left', async () => {
   const fleet = await createFleet()
   const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
   const crm = await fleet.add(jobs('bill', 'mail'), { app: 'crm', deployment: 'c1' })
@@ -316,7 +316,7 @@ test('a schedule that disappears from the store is declared again', async () => 
   fleet.end()
 })
 
-test('of two apps that wait for the name of a third one that is gone, the first that gets it keeps it', async () => {
+test('of two apps that wait for the name of a third one that has left, the first that gets it keeps it', async () => {
   const fleet = await createFleet()
   const shop = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
   await fleet.advance('90s')
@@ -376,7 +376,7 @@ test('a name that another app yields is not taken by an older release while the 
   }
 })
 
-test('functions that only call runDue take over the names of an app that has been gone for an hour', async () => {
+test('functions that only call runDue take over the names of an app that left an hour ago', async () => {
   const fleet = await createFleet()
   const old = await fleet.add(jobs('bill'), { app: 'shop', deployment: 'v1' })
   await fleet.advance('90s')
@@ -409,7 +409,7 @@ test('a job whose new name is taken goes on after a rollback that was undone', a
   }
 })
 
-/** By each process, the causes of the refused declarations that it reported, and what it said about other processes. */
+/** For each process, the causes of the refused declarations that it reported, and its reports about other processes. */
 const refusalsBy = (fleet: Fleet, member: Member): string[] =>
   fleet.events('schedule.refused', member).map(({ code, message, process }) => (process ? message : code))
 
@@ -482,7 +482,7 @@ test('a process whose definition stands reports once that others of its deployme
   fleet.end()
 })
 
-test('a new name that comes back stands aside while another app has the old name', async () => {
+test('a new name that returns waits while another app has the old name', async () => {
   const fleet = await createFleet()
   const options = { cron: '* * * * *', misfire: 'all', guarantee: 'at-most-once' } as const
   const bill: Declare = (app) => void app.job('bill', options, () => {})
@@ -536,7 +536,7 @@ test('functions take a name of an app whose last process was killed, a day after
   }
 })
 
-test('no process counts a live peer as gone because the store was away, or its clock was set', async () => {
+test('no process counts a live peer as dead because the store was down, or its clock was set', async () => {
   for (const how of ['outage', 'step'] as const) {
     for (let seed = 1; seed <= 5; seed++) {
       const fleet = await createFleet({ seed })
@@ -626,7 +626,7 @@ test('a job that loses its new name to another app in the middle of the rename g
 })
 
 test('a job that was to get a name which another app has by now goes on when a release declares the old name', async () => {
-  // The first one counts again when the second one has been gone for the hold-down.
+  // The first one counts again when the second one has left for the hold-down.
   for (const [deployment, latest] of [
     ['s1', 8],
     ['s3', 7],

@@ -184,7 +184,7 @@ for (const last of RELEASES) {
   })
 }
 
-/** The app shop gives the job three names, goes back to the one of `last`, and is gone. */
+/** The app shop gives the job three names, goes back to the one of `last`, and leaves. */
 async function renameTo(fleet: Fleet, last: (typeof RELEASES)[number]): Promise<void> {
   let before: Member | null = null
   for (const { id, name, was } of RELEASES) {
@@ -202,7 +202,7 @@ async function renameTo(fleet: Fleet, last: (typeof RELEASES)[number]): Promise<
 async function takeAway(fleet: Fleet, name: string, was: string | undefined, end: (typeof ENDS)[number]) {
   const crm = await fleet.add(both(job(name, was), idle('post')), { app: 'crm', deployment: 'c1' })
   await fleet.advance('5m')
-  // Refused if `was` says a name that the job had before its last one.
+  // Refused if `was` is a name that the job had before its last one.
   const isRefused = (await fleet.operator.deployments.get('crm')).refused.length > 0
   assert.equal((await fleet.operator.schedules.get(name)).app, isRefused ? 'shop' : 'crm')
   if (isRefused || end === 'keeps it') return

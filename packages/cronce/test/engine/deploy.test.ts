@@ -68,7 +68,7 @@ test('a rollback is an update like any other', async () => {
   fleet.end()
 })
 
-test('a release whose processes are all gone counts until the hold-down is over, then the old one counts again', async () => {
+test('a release whose processes have all left counts until the hold-down is over, then the old one counts again', async () => {
   const fleet = await createFleet()
   await fleet.add(old, { ...v1, holdDown: '60s' })
   await fleet.advance('1m')
@@ -301,7 +301,7 @@ test('a release that was never decommissioned and comes back beside a newer one 
   fleet.end()
 })
 
-test('a rollback after the newer release is gone counts at once', async () => {
+test('a rollback after the newer release has left counts at once', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(old, v1)
   const second = await fleet.add(young, v2)

@@ -42,7 +42,8 @@ test('an answer to what was asked before the doubt, or to a claim, does not end 
     app.job('often', { every: '100ms' }, () => {})
   })
   await fleet.advance('65s')
-  // The next beat of the loop is under way when the doubt comes, and is answered after it; that of the doubt never is.
+  // The next heartbeat of the loop is under way when the doubt comes, and is answered after it; the heartbeat of the
+  // doubt never is.
   member.link.fail('beat', { kind: 'slow', requestMs: 1_000, answerMs: 50 })
   await fleet.advance('5500ms')
   member.link.fail('beat', { kind: 'request-lost' }, 1)

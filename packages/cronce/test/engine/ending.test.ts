@@ -12,13 +12,13 @@ async function fleetWith(
   count = 2,
 ): Promise<Fleet> {
   const fleet = await createFleet()
-  // So that no beat comes at the very moment at which something is due.
+  // So that no heartbeat coincides with a due time.
   await fleet.advance('2500ms')
   await fleet.addMany(count, (app, member) => app.job('bill', options, (run) => handle(run, member)))
   return fleet
 }
 
-/** Ends when it is told to, as a handler should. */
+/** Ends when its signal is aborted, as a handler should. */
 async function obedient(run: Run<unknown, Tx>, { clock }: Member): Promise<void> {
   await clock.sleep(3_600_000, run.signal)
   run.signal.throwIfAborted()
@@ -50,7 +50,7 @@ test('a run that ignores its timeout is given up after the grace, and its fire g
   assert.ok(fleet.handled[1]!.startedAt >= DUE + 35_000)
   assert.equal(fleet.handled[0]!.how, 'runs')
   await fleet.advance('10m')
-  // It ends after all, and nobody takes notice.
+  // It ends after all, and its end has no effect.
   assert.equal(fleet.handled[0]!.how, 'returned')
   assert.equal((await endings(fleet)).length, 2)
   fleet.end()

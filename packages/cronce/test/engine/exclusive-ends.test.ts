@@ -171,7 +171,7 @@ test('a waiting caller does not ask the store at every wake-up', async () => {
   fleet.end()
 })
 
-test('a caller waits for a key as long as its option says, and many of one process ask as often as one', async () => {
+test('a caller waits for a key as long as its option allows, and many callers of one process ask as often as one', async () => {
   const { fleet, members } = await fleetOf(2)
   const [doer, crowd] = members
   const done = doer!.app.once('k', () => doer!.clock.sleep(60_000).then(() => 'done'))

@@ -16,7 +16,7 @@ function calls({ link }: Member): number {
   return [...link.calls.values()].reduce((sum, count) => sum + count, 0)
 }
 
-/** The claim lands, and neither its answer nor what is asked next comes back: nobody knows of it here. */
+/** The claim is applied, and neither its answer nor the next read comes back: this instance does not know of it. */
 function loseClaim({ link }: Member): void {
   let isLost = false
   const end = link.disturb(({ name }) => {
@@ -109,7 +109,7 @@ test('a waiting caller gets an error at once when the app stops; a section that 
 test('a section that was overtaken gets an error, even if it ended well', async () => {
   const { fleet, members } = await fleetOf(2)
   const [sleeper, successor] = members
-  // It returns before it hears of anything: only the store can say that it was too late.
+  // It returns before it learns of anything: only the store knows that it was too late.
   sleeper!.at('settle:sent', () => sleeper!.pause())
   const lost = assert.rejects(
     sleeper!.app.lock('ledger', () => 'well'),
@@ -245,7 +245,7 @@ test('a candidate that cannot lead is elected less and less often, and does not 
   fleet.end()
 })
 
-test('a leader that may be taken for dead does not say that it leads, until the store has confirmed its lease', async () => {
+test('a leader that peers may have declared dead does not report that it leads, until the store has confirmed its lease', async () => {
   const { fleet, members } = await fleetOf(1)
   const [leader] = members
   let lost = 0
@@ -267,7 +267,7 @@ test('after its event loop was blocked for longer than the grace, a leader does 
   await fleet.advance('5s')
   const term = election.term!
   leader!.pause()
-  // The connection is lost meanwhile, which it will hear of when it goes on.
+  // The connection is lost meanwhile, which it will learn when it continues.
   leader!.link.doubt()
   await fleet.advance('1s')
   leader!.resume()

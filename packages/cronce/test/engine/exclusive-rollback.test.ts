@@ -4,7 +4,7 @@ import { createFleet, type Fleet, type Member } from './fleet.ts'
 
 const nothing = (): void => {}
 
-/** On a store that may forget what it has acknowledged. */
+/** On a store that may lose acknowledged writes. */
 async function twoOnForgetful(): Promise<{ readonly fleet: Fleet; readonly one: Member; readonly other: Member }> {
   const fleet = await createFleet({ losesWrites: true })
   const [one, other] = await fleet.addMany(2, nothing)
@@ -69,7 +69,7 @@ test('a key whose start the store lost is done once, and all callers get its res
   })
   await fleet.advance('1s')
   forget()
-  // Long enough that what was forgotten is written again before it ends.
+  // Long enough that the lost writes are written again before it ends.
   await fleet.advance('30s')
   const waited = other.app.once('k', () => void effects++)
   await fleet.advance('2m')

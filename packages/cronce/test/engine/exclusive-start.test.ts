@@ -5,7 +5,7 @@ import { createFleet } from './fleet.ts'
 const nothing = (): void => {}
 
 for (const method of ['beat', 'loadApp', 'load'] as const) {
-  test(`an app that stands for election may be stopped while it is starting (${method} is slow)`, async () => {
+  test(`an app that is a candidate may be stopped while it is starting (${method} is slow)`, async () => {
     const fleet = await createFleet()
     const member = await fleet.add((app) => app.job('bill', '0 3 * * *', nothing))
     member.app.elect('cache')
@@ -20,7 +20,7 @@ for (const method of ['beat', 'loadApp', 'load'] as const) {
     await fleet.advance('30s')
     await Promise.all([starting, stopping])
     end()
-    // What nobody catches is told after this turn, and fails the test.
+    // An unhandled rejection is reported after this turn, and fails the test.
     await new Promise((resolve) => setImmediate(resolve))
     assert.equal(member.app.isLeader('cache'), false)
 

@@ -36,7 +36,7 @@ test('one caller at a time has a lock, in the order of the tokens', async () => 
   fleet.end()
 })
 
-test('a lock whose holder crashed is had by the next one, with a higher token', async () => {
+test('the next caller gets a lock whose holder crashed, with a higher token', async () => {
   const { fleet, members } = await fleetOf(2)
   const [first, second] = members
   let held = 0n
@@ -73,7 +73,7 @@ test('a paused holder that wakes up after it was replaced gets LOCK_LOST', async
   fleet.end()
 })
 
-test('a caller that does not wait long enough learns who has the lock; an error of a section is thrown', async () => {
+test('a caller that does not wait long enough learns which instance has the lock; an error of a section is thrown', async () => {
   const { fleet, members } = await fleetOf(2)
   const [holder, other] = members
   void holder!.app.lock('ledger', () => holder!.clock.sleep(60_000))

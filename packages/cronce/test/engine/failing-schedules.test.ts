@@ -5,7 +5,7 @@ import { createFleet, type Declare, type Fleet } from './fleet.ts'
 
 const NOWHERE = 'Europe/Nowhere'
 
-/** As somebody with newer time zone data would: there the zone exists. */
+/** Like an instance with newer time zone data, where the zone exists. */
 async function putElsewhere({ source }: Fleet, ...ids: readonly string[]): Promise<void> {
   const store = await source.open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
   const { schedules, epoch } = await store.load(ids)

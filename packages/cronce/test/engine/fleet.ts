@@ -27,9 +27,9 @@ export interface Fleet {
   readonly source: MemorySource
   /** A client of the store whose connection never fails. It runs no jobs. */
   readonly operator: App
-  /** Instances made so far, gone ones included. */
+  /** Instances made so far, including those that have ended. */
   readonly members: readonly Member[]
-  /** What the instances told, in order. */
+  /** The events that the instances emitted, in order. */
   readonly told: readonly Told[]
   /** Every call of a handler in the namespace `default`, in order. */
   readonly handled: readonly Handled[]
@@ -43,7 +43,7 @@ export interface Fleet {
   /** Set the store's clock. */
   stepStore(ms: number): void
   advance(duration: string | number): Promise<void>
-  /** The store fails for everybody, until the returned function is called. */
+  /** The store fails for all members, until the returned function is called. */
   outage(fault: Fault | ((call: StoreCall) => Fault | null)): () => void
   /** Keep this moment. The returned function takes the store back to it, as a failover to a replica that lags behind would. */
   keep(): () => void
@@ -66,7 +66,7 @@ export interface Member extends Process {
   readonly name: string
   readonly app: App
   readonly link: Link
-  /** Peers take the process for gone, although it lives. It is not told. */
+  /** Peers take the process for dead, although it lives. It is not notified. */
   isSessionLost: boolean
   /** Do this when the engine gets there, this often: hold it (a promise), or crash it. */
   at(point: SyncPoint, happen: () => Promise<void> | void, times?: number): void
@@ -96,11 +96,11 @@ export interface Handled {
 
 export interface FleetOptions {
   readonly seed?: number
-  /** The store notices processes that are gone, and members claim ahead. */
+  /** The store notices processes that have ended, and members claim ahead. */
   readonly probes?: boolean
   /** The store may go back in time. */
   readonly losesWrites?: boolean
-  /** Nothing listens, so `told` stays empty and no event is made that need not be. */
+  /** Without a listener: `told` stays empty, and only required events are made. */
   readonly isQuiet?: boolean
   /** Between sending and applying, and between applying and the answer, for all calls. */
   readonly latency?: (random: () => number) => { readonly requestMs: number; readonly answerMs: number }
@@ -261,7 +261,7 @@ function isHandler(handler: unknown): handler is (run: Run<unknown, Tx>) => unkn
   return typeof handler === 'function'
 }
 
-/** Calls, tells how it ended, and answers the same. */
+/** Calls, reports the outcome, and returns the same. */
 function onEnd(call: () => unknown, tell: (how: 'returned' | 'threw') => void): unknown {
   let value: unknown
   try {

@@ -76,7 +76,7 @@ for (const [what, id] of [
   ['with a deployment id', {}],
   ['without one', NO_ID],
 ] as const) {
-  test(`the schedule of a host that is gone is retired after the hold-down, and goes on when the host returns, ${what}`, async () => {
+  test(`the schedule of a host that has left is retired after the hold-down, and continues when the host returns, ${what}`, async () => {
     const fleet = await createFleet()
     await fleet.add(cleanup(), on('web-1', id))
     const leaving = await fleet.add(cleanup(), on('web-2', id))

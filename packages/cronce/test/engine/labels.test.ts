@@ -61,7 +61,7 @@ test('while no live instance matches, fires wait, the misfire policy judges what
   fleet.end()
 })
 
-test('an instance that does not match asks for nothing of the job while its fires wait', async () => {
+test('an instance that does not match requests nothing of the job while its fires wait', async () => {
   const fleet = await createFleet()
   const only: Declare = (app) => {
     app.job('backup', { cron: '* * * * *', on: { role: 'db' } }, () => {})

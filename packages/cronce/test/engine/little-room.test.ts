@@ -95,7 +95,7 @@ test('a schedule whose work takes as long as its interval gets back to now', asy
   fleet.end()
 })
 
-test('misfire all keeps what waits for room, and says why it starts late', async () => {
+test('misfire all keeps fires that wait for room, and records why they start late', async () => {
   const fleet = await createFleet()
   await fleet.add(
     (app, member) => {

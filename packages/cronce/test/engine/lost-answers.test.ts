@@ -74,7 +74,8 @@ test('a lost answer about a run that was cancelled meanwhile does not count as f
 
 test('a claim that lands after its sender has given up is handed back by the heartbeats, at no cost, and run once', async () => {
   const fleet = await one(({ link }) => link.fail('claim', { kind: 'slow', requestMs: 10_050 }))
-  // The look after the deadline found nothing, and the next claim went its own way: whichever of them was first, it ran once.
+  // The read after the deadline found nothing, and the next claim was independent: whichever was first, the fire ran
+  // once.
   assert.equal(fleet.handled.length, 1)
   const fire = await fleet.operator.fires.get({ schedule: 'bill', dueAt: DUE })
   assert.equal(fire.state, 'succeeded')
@@ -87,7 +88,7 @@ test('a claim that lands after it was given up is found by the heartbeats and ha
     app.job('pay', { cron: '1 0 * * *', guarantee: 'at-most-once' }, () => 'paid'),
   )
   await fleet.advance('30s')
-  // The claim is on its way for twelve seconds; meanwhile nothing else of this instance gets through but its beats.
+  // The claim takes twelve seconds; meanwhile only heartbeats of this instance get through.
   let isDown = false
   let isDone = false
   member.link.disturb(({ name }) => {
@@ -239,7 +240,7 @@ test('a claim that is answered when its claimant has been declared dead and has 
   await fleet.advance('11s')
   const [instance] = (await store.listInstances()).instances
   assert.ok(await store.mark({ kind: 'dead', instance: instance!.id, renewals: instance!.renewals, hint: true }))
-  // Makes it beat, and so hear of its death, before the claim is answered.
+  // Forces a heartbeat, so that it learns of its death before the claim is answered.
   await fleet.operator.schedules.trigger('call')
   await fleet.advance('1m')
   assert.equal(fleet.events('instance.fenced').length, 1)
@@ -299,7 +300,7 @@ test('what was settled before the store failed in the middle of a batch is repor
   fleet.end()
 })
 
-test('a store that does not answer is asked again, whatever the call', async () => {
+test('a store that does not answer is asked again, for every call', async () => {
   for (const name of [
     'beat',
     'due',

@@ -69,7 +69,7 @@ test('instances claim only the jobs that they have', async () => {
   fleet.end()
 })
 
-test('when the only instance with a job is gone, its peers leave it alone, and the next one with the job catches up', async () => {
+test('when the only instance with a job has died, its peers leave it alone, and the next one with the job catches up', async () => {
   const fleet = await createFleet()
   const both = await fleet.add((app) => app.job('mail', '* * * * *', () => {}), { app: 'mailer' })
   await fleet.add((app) => app.job('bill', '* * * * *', () => {}), { app: 'biller' })

@@ -5,7 +5,7 @@ import { createFleet, type Declare, NEW_YEAR } from './fleet.ts'
 const MINUTE = 60_000
 
 for (const kind of ['throws', 'request-lost'] as const) {
-  test(`while the store is down (${kind}) nothing ends, and afterwards all is caught up with as the policy says`, async () => {
+  test(`while the store is down (${kind}) nothing ends, and afterwards the fleet catches up as the policy requires`, async () => {
     const fleet = await createFleet()
     await fleet.addMany(3, (app) =>
       app.job('latest', '* * * * *', () => {}).job('all', { cron: '* * * * *', misfire: 'all' }, () => {}),
@@ -55,7 +55,8 @@ test('after an outage shorter than a lease no run is taken over either', async (
     await fleet.advance('100ms')
     await fleet.add((app) => app.job('report', {}, () => {}))
     await fleet.advance('29s')
-    // One beats early, because it is woken, and sees that the other has not since its last regular beat.
+    // One instance renews early, because it is woken, and sees that the other has not renewed since its last regular
+    // heartbeat.
     quiet.link.deaf = true
     await fleet.operator.schedules.trigger('report')
     await fleet.advance('500ms')

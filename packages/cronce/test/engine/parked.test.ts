@@ -19,7 +19,7 @@ test('a parked run outlives the crash of its instance, a deploy and an empty fle
   await fleet.advance('10m')
   await fleet.add((app) => app.job('bill', '0 0 * * *', () => parkUntil(HOUR)))
   await fleet.advance('10m')
-  assert.equal(fleet.handled.length, 1, 'nobody has run it again')
+  assert.equal(fleet.handled.length, 1, 'no instance has run it again')
   const run = await fleet.operator.runs.complete('bill', token, { outcome: 'succeeded', result: 'paid' })
   assert.deepEqual([run.state, run.result], ['succeeded', 'paid'])
   await fleet.advance('2h')

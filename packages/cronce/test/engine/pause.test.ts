@@ -152,7 +152,7 @@ test('a handler that holds the event loop for longer than the lease is fenced as
   await fleet.addMany(2, (app, member) =>
     app.job('bill', '1 0 * * *', async (run) => {
       if (run.attempt === 1) await member.block(40_000)
-      // Right away: no timer has told anybody that the lease is over.
+      // Right away: no timer has reported yet that the lease has expired.
       try {
         await run.once('charge', () => charged.push(run.attempt))
       } catch (error) {
@@ -181,7 +181,7 @@ test('a claim whose answer comes after the lease has run out is not started', as
     })
   }
   await fleet.advance('10m')
-  // The lease is not over, but nobody would bet on it: it is handed back, at no cost, and run anew.
+  // The lease has not expired, but is no longer trusted: the run is handed back, at no cost, and runs again.
   const { items } = await fleet.operator.runs.list()
   assert.deepEqual(items.map(({ reason }) => reason).reverse(), ['handed-back', 'completed'])
   assert.equal(fleet.handled.length, 1)
@@ -225,7 +225,7 @@ test('an observer that was itself paused does not declare others dead for what i
   const [one, other] = await fleet.addMany(2, (app) => app.job('bill', '* * * * *', () => {}))
   await fleet.advance('30s')
   other!.pause()
-  // So that one has seen all that there was to see of the other.
+  // So that one has seen everything of the other.
   await fleet.advance('11s')
   one!.pause()
   await fleet.advance('10m')

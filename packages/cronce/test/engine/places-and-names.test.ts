@@ -67,7 +67,7 @@ function assertAtHome(fleet: Fleet, hosts: ReadonlyMap<Member, string>): void {
   }
 }
 
-test('a job of each host whose app is gone goes on in another app, on each host', async () => {
+test('a job of each host whose app has left continues in another app, on each host', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const shop = await onHosts(fleet, both(ofEachHost('cleanup'), mail), { app: 'shop', deployment: id('s1') })
@@ -160,7 +160,7 @@ test('a job of each host is renamed in the other app once that has it, and until
   }
 })
 
-test('one host that is gone when the job moves comes back in the new app, and its schedule with it', async () => {
+test('one host that is down when the job moves returns in the new app, and its schedule with it', async () => {
   const fleet = await createFleet()
   const shop = await onHosts(fleet, both(ofEachHost('cleanup'), mail), { app: 'shop', deployment: 's1' })
   await fleet.advance('150s')
@@ -179,7 +179,7 @@ const labelled = (role: string, deployment: string | undefined, name = `${role}-
   ...{ name, deployment, labels: { role } },
 })
 
-test('a rolling update that changes the labels and the name of a job runs each due time once, where its labels say', async () => {
+test('a rolling update that changes the labels and the name of a job runs each due time once, where its labels allow', async () => {
   for (const id of IDS) {
     const fleet = await createFleet()
     const old = both(ofLabels('backup', { role: 'db' }), mail)

@@ -48,7 +48,7 @@ test('after a failover nothing is due and nothing can be claimed until all live 
   assert.equal(await claimed(), 'applied')
 })
 
-test('a dead instance is waited for as long as its lease, which begins anew with the epoch', async () => {
+test('a dead instance is waited for as long as its lease, which restarts with the epoch', async () => {
   const { store, fail, pass, claimed } = await bench()
   pass(10 * LEASE_MS)
   fail()
@@ -86,7 +86,7 @@ test('a heartbeat that settles wakes the peers as long as claims are held', asyn
   assert.equal(woken, 1)
 })
 
-test('an instance with lost acknowledged writes is told so in every heartbeat of that epoch, and no other is', async () => {
+test('an instance with lost acknowledged writes gets this answer to every heartbeat of that epoch, and no other instance does', async () => {
   const { source, store, state, fail } = await bench()
   const reader = await source.open(OPENING)
   assert.equal((await store.beat(beat('one'))).lost, false)

@@ -10,7 +10,7 @@ const SEEDS = Math.ceil(10 * caseScale(0.3))
 const FIRST = Number(first)
 const LATENCY = { requestMs: 20, answerMs: 20 }
 
-/** One fire handled again, although nobody had given it up: a second run under the same number of attempt, or one too many. */
+/** One fire handled again without having been given up: a second run with the same attempt, or one too many. */
 interface Twice {
   readonly first: Handled
   readonly second: Handled
@@ -105,7 +105,7 @@ function wasFenced(fleet: Fleet, member: Member, instance: string): boolean {
 }
 
 for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
-  test(`seed ${seed}: whatever a failover loses, all live instances know it, and nothing runs twice`, async () => {
+  test(`seed ${seed}: all live instances know what a failover loses, and nothing runs twice`, async () => {
     const fleet = await storm(seed, false)
     assert.deepEqual(twice(fleet).map(text), [])
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { createFleet, type Declare, type Fleet, type Member, NEW_YEAR } from './
 const DUE = NEW_YEAR + 60_000
 const BILL = { schedule: 'bill', dueAt: DUE, nonce: '' }
 
-/** A job due a minute from now, and every two hours after, whose handler takes so long. */
+/** A job due a minute from now, and every two hours after, whose handler takes `takesMs`. */
 function bill(takesMs: number, options: object = {}): Declare {
   return (app, { clock }) =>
     app.job('bill', { cron: '1 */2 * * *', ...options }, async (run) => {
@@ -125,7 +125,7 @@ test('an instance whose joining was lost joins again under its name, and keeps w
   await fleet.advance('50s')
   const goBack = fleet.keep()
   const newcomer = await fleet.add(bill(60_000))
-  // It hears of the failover only by its own next beat; the store does not know that it is to be waited for.
+  // It learns of the failover only by its own next heartbeat; the store does not know that it must wait for it.
   newcomer.link.deaf = true
   // The elder claims nothing for a while, so that it is the newcomer's.
   const mend = elder.link.disturb(({ name }) => (name === 'due' ? { kind: 'throws' } : null))
@@ -157,7 +157,7 @@ test('an instance that knows lost records reports them before any claim, however
   goBack()
   eager.resume()
   await fleet.advance('10s')
-  assert.equal(fleet.handled.length, 1, 'nobody claims while it may still say what it knows')
+  assert.equal(fleet.handled.length, 1, 'no instance claims while it may still report what it knows')
   knowing!.resume()
   await fleet.advance('10m')
   assert.equal(fleet.handled.length, 1)
@@ -223,7 +223,7 @@ test('a run that a peer started again meanwhile is aborted where it still runs, 
   const goBack = fleet.keep()
   await fleet.advance('2s')
   const [overtaken] = fleet.handled
-  // Cut off for so long that its lease runs out, and nobody waits for what it knows any longer.
+  // Disconnected until its lease has expired, and its peers no longer wait for what it knows.
   const mend = first!.link.disturb(() => ({ kind: 'throws' }))
   goBack()
   const second = await fleet.add(bill(1_000))
@@ -282,7 +282,7 @@ test('attempts are counted on, whichever of them was lost', async () => {
   }
 })
 
-test('a schedule that was created in the lost window is gone; what the code declares is declared again', async () => {
+test('a schedule that was created in the lost window is lost; what the code declares is declared again', async () => {
   const fleet = await createFleet({ losesWrites: true })
   const goBack = fleet.keep()
   const member = await fleet.add(bill(1_000))

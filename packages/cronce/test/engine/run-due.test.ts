@@ -20,7 +20,7 @@ test('runDue recovers runs of a process that died, and does not wait for one tha
   void killed.app.runDue()
   await fleet.advance('2s')
   assert.deepEqual(runs(fleet), ['01:00 1'])
-  // It runs, as far as anybody can tell.
+  // It runs, as far as its peers can see.
   const before = fleet.now()
   await runDue(fleet, (app) => app.job('bill', '0 * * * *', () => {}))
   assert.deepEqual([runs(fleet).length, fleet.now() - before < 5_000], [1, true])
@@ -118,7 +118,7 @@ test('the fire of a killed call runs again in a release that has renamed its job
   fleet.end()
 })
 
-test('a silent instance that runs nothing of ours is not waited for', async () => {
+test('a silent instance that holds no run of this app is not waited for', async () => {
   const fleet = await createFleet()
   const other = await fleet.add((app) => app.job('other', '* * * * *', () => new Promise(() => {})), { app: 'other' })
   await fleet.advance('90s')

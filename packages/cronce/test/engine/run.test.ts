@@ -18,7 +18,7 @@ async function fleetWith(
   return fleet
 }
 
-test('a failed run is retried after growing pauses, as often as the job says, and then has failed', async () => {
+test('a failed run is retried after growing pauses, as often as the job allows, and then has failed', async () => {
   const backoff = { base: '10s', factor: 3, jitter: 0 } as const
   const fleet = await fleetWith({ retry: { attempts: 3, backoff } }, () => {
     throw new Error('no')
@@ -71,7 +71,7 @@ test('errors that retry.if rejects, and errors with retryable: false, are not re
   }
 })
 
-test('a retry.if that throws has not said no', async () => {
+test('a retry.if that throws does not prevent the retry', async () => {
   const retry = {
     attempts: 1,
     if: () => {
@@ -111,7 +111,7 @@ test('a step that failed is done again by a later attempt', async () => {
   fleet.end()
 })
 
-test('a step whose run died in the middle of it is unknown: an error, until an operator says how it ended', async () => {
+test('a step whose run died in the middle of it is unknown: an error, until an operator resolves it', async () => {
   let charged = 0
   const results: unknown[] = []
   const fleet = await fleetWith({}, async (run, member) => {
@@ -250,7 +250,7 @@ test('progress and log are kept with the run, while it runs and afterwards', asy
   fleet.end()
 })
 
-test('a log is kept up to its limit, and says that it was cut', async () => {
+test('a log is kept up to its limit, and marks that it was cut', async () => {
   const fleet = await fleetWith({}, (run) => {
     run.log('x'.repeat(10_000))
     for (let line = 0; line < 10_000; line++) run.log(`line ${line}`)
@@ -321,7 +321,7 @@ test('a run that is overtaken does not take a run of another schedule with the s
   fleet.end()
 })
 
-test('a result is kept as JSON; one that is too large, or is none, is marked', async () => {
+test('a result is kept as JSON; one that is too large, or is not JSON, is marked', async () => {
   const results = [{ rows: 3 }, undefined, 'x'.repeat(20_000), Symbol('no')]
   const fleet = await fleetWith({ cron: '1-4 0 * * *' }, () => results.shift())
   await fleet.advance('5m')
@@ -439,7 +439,7 @@ test('reports of a handler after its end are not kept, and cost nothing', async 
   fleet.end()
 })
 
-test('a result that cannot even say why it is not JSON ends its run', async () => {
+test('a result whose problem cannot even be described ends its run', async () => {
   const fleet = await createFleet()
   await fleet.add((app) =>
     app.job('bill', '1 0 * * *', () => ({

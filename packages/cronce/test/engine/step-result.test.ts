@@ -27,7 +27,7 @@ const KEPT: Readonly<Record<string, readonly [value: unknown, readBack: Json]>> 
   ],
 }
 
-/** What JSON would change, and what the error says about it. */
+/** Values that JSON would change, and the error about each. */
 const CHANGED: Readonly<Record<string, readonly [value: unknown, message: RegExp]>> = {
   'a date': [new Date(0), /JSON would change it: the result is an instance of Date\./],
   'a date within': [{ lines: [{ at: new Date(0) }] }, /the result\.lines\[0\]\.at is an instance of Date\./],

@@ -120,7 +120,7 @@ test('a run that ignores the stop is left behind, and its fire runs elsewhere', 
   await fleet.advance('5s')
   assert.equal(fleet.handled[1]!.how, 'returned')
   assert.equal(fleet.events('run.overran').length, 1)
-  // Handed back, though the store took its time: it did not crash.
+  // Handed back, though the store was slow: it did not crash.
   assert.deepEqual(await endings(fleet), ['handed-back', 'succeeded'])
   fleet.end()
 })
@@ -212,7 +212,7 @@ test('an instance that an operator drains claims nothing until the drain is undo
   fleet.end()
 })
 
-test('when the whole fleet is drained, what is due waits, and starts when one is let go', async () => {
+test('when the whole fleet is drained, due fires wait, and start when one instance is released', async () => {
   const fleet = await createFleet()
   const alone = await fleet.add((app) => app.job('bill', { cron: '1 0 * * *', misfire: { grace: '1h' } }, () => {}))
   await fleet.operator.instances.drain(alone.app.instance!)

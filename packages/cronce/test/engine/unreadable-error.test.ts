@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFleet } from './fleet.ts'
 
-/** What proxies of remote objects, revoked ones, and errors that compute their fields look like to whoever catches them. */
+/** How proxies of remote objects, revoked proxies, and errors with computed fields look to a catch block. */
 const UNREADABLE: Readonly<Record<string, () => unknown>> = {
   'a proxy that throws at every look': () => new Proxy({}, { get: refuse, getPrototypeOf: refuse, has: refuse }),
   'a revoked proxy': () => {

@@ -121,9 +121,9 @@ for (const [code, together] of [
 
 for (const error of [
   Object.assign(new Error('postgres refused a statement: out of memory.'), { code: 'STORE_FAILED' }),
-  // What fetch says of a server that is not there.
+  // The error of fetch for a server that is down.
   new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) }),
-  new Error('Somebody unplugged it.'),
+  new Error('The cable is unplugged.'),
 ]) {
   test(`trouble of the server that passes costs no result of an end that is alone, however often it comes: ${error.message}`, async () => {
     for (const times of [1, 2, 3, 4, 5]) {

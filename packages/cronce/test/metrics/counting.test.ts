@@ -59,7 +59,7 @@ async function countAll(isQuiet: boolean): Promise<void> {
   const victim = fleet.handled.find(({ how }) => how === 'runs')!.member
   victim.crash()
   await fleet.advance('5m')
-  // Nobody is there for a while, so fires are missed; then one comes back and plans them.
+  // All instances are down for a while, so fires are missed; then one returns and plans them.
   for (const member of measured.keys()) member.crash()
   await fleet.advance('30m')
   await fleet.add((app, member) => {
@@ -213,7 +213,7 @@ test('two instances that claim the same fire: one has a conflict', async () => {
   fleet.end()
 })
 
-test('gauges say what is going on right now', async () => {
+test('gauges show the current state', async () => {
   const { fleet, texts } = await measuredFleet(1, (app, { clock }) =>
     app.job('slow', '*/10 * * * *', () => clock.sleep(60_000)),
   )

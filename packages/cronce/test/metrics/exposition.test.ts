@@ -10,7 +10,7 @@ import { exposition } from '../../src/metrics/exposition.ts'
 import { metrics } from '../../src/metrics/metrics.ts'
 import { valuesIn } from './read-text.ts'
 
-/** What promtool says about an exposition; empty: nothing is wrong. */
+/** The output of promtool about an exposition; empty: nothing is wrong. */
 async function promtoolSays(text: string): Promise<string> {
   const { stdout, stderr, status } = spawnSync(await obtain('promtool'), ['check', 'metrics'], { input: text })
   return status === 0 ? '' : `${stdout}${stderr}`
@@ -48,7 +48,7 @@ test('Prometheus accepts every metric, with hostile job names in it', async () =
   assert.equal(values.get('cronce_start_lateness_seconds_sum{job_name="plain"}'), 0.04)
 })
 
-test('promtool would say what is wrong', async () => {
+test('promtool would report mistakes', async () => {
   const sample = { name: 'cronce_bad', labels: {}, value: 1 }
   const family = { name: 'cronce_bad', type: 'counter', help: 'x', samples: [sample] } as const
   assert.match(await promtoolSays(exposition([family])), /_total/)
@@ -72,7 +72,7 @@ test('the first jobs have series of their own, and all others share one', () => 
   assert.deepEqual([label('x'), label('y'), label('x')], ['x', 'other', 'x'])
 })
 
-test('a job is at most as many series as the documentation says', () => {
+test('a job is at most as many series as the documentation states', () => {
   const { measured, meter } = measuring()
   meter.succeeded('a', null, true)
   meter.runStarted('a', 1, 1)

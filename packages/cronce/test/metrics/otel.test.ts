@@ -111,7 +111,7 @@ test('a failed run has its exception and an error status, and each attempt is a 
   assert.equal(failed!.events[0]!.attributes!['exception.message'], 'no money')
 })
 
-test('a run that was aborted says why', async (t) => {
+test('a run that was aborted has the reason', async (t) => {
   const app = await traced(
     (end) => t.after(end),
     (one) =>

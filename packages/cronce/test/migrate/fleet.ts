@@ -35,7 +35,7 @@ export class Fleet {
     }
   }
 
-  /** Due times of what was run, in order, as often as it was. */
+  /** Due times of all runs, in order, with repetitions. */
   get slots(): readonly number[] {
     return [...this.#output.matchAll(LINE)].map(([, slot]) => Date.parse(slot!)).sort((a, b) => a - b)
   }

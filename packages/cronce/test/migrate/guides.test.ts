@@ -110,7 +110,7 @@ function latestMs(program: string): number {
   return program.includes('app.job(') ? 0 : 5 * SECOND_MS
 }
 
-/** Release one, on all of its processes, before the cut-over that it was told. */
+/** Release one, on all of its processes, before its configured cut-over. */
 async function startBefore(
   { name, store, switches }: Guide,
   index: number,

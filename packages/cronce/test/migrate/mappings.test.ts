@@ -21,7 +21,7 @@ function guide(name: string): string {
   return readFileSync(join(import.meta.dirname, `../../../../docs/migrate/${name}.md`), 'utf8')
 }
 
-/** The slots that BullMQ runs, read as the guide reads them, and the phase that the guide tells people to read. */
+/** The slots that BullMQ runs, read as the guide reads them, and the phase that the guide has people read. */
 async function runByBullmq(
   scheduler: { every: number; offset?: number } | { pattern: string },
 ): Promise<{ readonly slots: readonly number[]; readonly next: number }> {

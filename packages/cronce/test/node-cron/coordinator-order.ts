@@ -1,6 +1,6 @@
 import type { CoordinatorOptions } from '../../src/node-cron.ts'
 
-/** What a process with tasks of the real node-cron is told on its command line; see `coordinator-worker.ts`. */
+/** The command line of a process with tasks of the real node-cron; see `coordinator-worker.ts`. */
 export interface Order {
   readonly name: string
   readonly store: string
@@ -27,7 +27,7 @@ export interface Line {
   readonly token: string | null
 }
 
-/** What it says. */
+/** Its messages. */
 export type Message =
   | { readonly type: 'ready' }
   | { readonly type: 'skipped'; readonly task: string; readonly reason: string }

@@ -1,4 +1,4 @@
-/** Imported before everything else: the wall clock of this process, and of those it forks, is off by so much. */
+/** Imported before everything else: shifts the wall clock of this process, and of those it forks. */
 const { CRONCE_TEST_SKEW_MS = '0' } = process.env
 const skewMs = Number(CRONCE_TEST_SKEW_MS)
 const now = Date.now

@@ -54,7 +54,7 @@ async function startTasks(context: TestContext, options?: CoordinatorOptions): P
   }
 }
 
-test('a function knows its slot after whatever it awaits, and no other does', async (context) => {
+test('a function knows its slot after every await, and no other function does', async (context) => {
   const { coordinator, schedule, record, app } = await startTasks(context)
   const seen: { readonly task: string; readonly context: TaskContext; readonly tokens: (bigint | undefined)[] }[] = []
   const look = (task: string) => async (context: TaskContext) => {
@@ -68,7 +68,7 @@ test('a function knows its slot after whatever it awaits, and no other does', as
   const [first] = [schedule('one', look('one')), schedule('two', look('two'))]
   await record('one', 'succeeded')
   await record('two', 'succeeded')
-  // By hand nobody is asked, so there is no slot.
+  // Executed by hand, without asking the coordinator, so there is no slot.
   await first.execute()
   const byHand = seen.filter(({ context }) => context.execution?.reason === 'invoked')
   assert.deepEqual(
@@ -99,7 +99,7 @@ test('a run that throws is on record as failed if its task is watched, else as c
   await record('unwatched', 'succeeded')
 })
 
-test('with { cron } every distributed task is watched, and its schedule says when node-cron will ask', async (context) => {
+test('with { cron } every distributed task is watched, and its schedule shows when node-cron will ask', async (context) => {
   const { app, schedule, record } = await startTasks(context, { cron })
   const fail = (): never => {
     throw new Error('no space left')
@@ -116,7 +116,7 @@ test('with { cron } every distributed task is watched, and its schedule says whe
   })
 })
 
-test('a coordinator with a store of its own says that it has started, and what its stop waits for', async (context) => {
+test('a coordinator with its own store logs that it has started, and what its stop waits for', async (context) => {
   const told: string[] = []
   const logger = { ...SILENT, info: (message: string) => void told.push(message) }
   const coordinator = runCoordinator(memory(), { logger, signals: false })
@@ -161,7 +161,7 @@ test('what runs when the app stops may end, and is on record; what comes then is
   assert.equal(await skipped.promise, 'not-elected')
 })
 
-test('a coordinator with a store of its own is not a deployment of an app of the user, whatever that is called', async (context) => {
+test('a coordinator with its own store is not a deployment of an app of the user, even of the same name', async (context) => {
   const store = memory()
   const app = cronce({ store, app: 'node-cron', logger: false, signals: false }).job('yearly', '0 0 1 1 *', () => {})
   await app.start()

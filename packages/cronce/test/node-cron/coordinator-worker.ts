@@ -5,7 +5,7 @@ import cron, { type TaskContext } from 'node-cron'
 import { runCoordinator } from '../../src/node-cron.ts'
 import type { Line, Message, Order, OrderedTask } from './coordinator-order.ts'
 
-/** One process of a fleet, as people have it who use node-cron: tasks, and now a coordinator. */
+/** One process of a fleet of node-cron users: tasks, and now a coordinator. */
 const { CRONCE_TEST_ORDER = '' } = process.env
 const order = JSON.parse(CRONCE_TEST_ORDER) as Order
 const BACKGROUND = fileURLToPath(new URL('./coordinator-background.ts', import.meta.url))

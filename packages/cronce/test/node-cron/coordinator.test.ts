@@ -14,7 +14,7 @@ interface Asker extends Member {
 interface Askers {
   readonly fleet: Fleet
   readonly askers: readonly [Asker, Asker, Asker]
-  /** The key of the slot so long after now, by the store's clock. */
+  /** The key of the slot `inMs` after now, by the store's clock. */
   key(inMs?: number): string
 }
 
@@ -74,7 +74,7 @@ test('a slot that has not come by the clock of the store is waited for, and refu
   world.fleet.end()
 })
 
-test('a slot that is so long ago that its record may be gone is refused', async () => {
+test('a slot that is old enough for its record to be pruned is refused', async () => {
   const world = await fleetOfAskers()
   const [slow] = world.askers
   assert.equal(await ask(world, slow, world.key(-3_599_000)), true)
@@ -116,7 +116,7 @@ test('a claim without an answer is taken by the next caller, and does not stay f
     })
     await assert.rejects(ask(world, first, lost), { code: 'ECONNRESET' })
     end()
-    // It is handed back when two beats have seen it.
+    // It is handed back when two heartbeats have seen it.
     await world.fleet.advance('40s')
   }
   assert.equal(await ask(world, second, key), true)
@@ -292,7 +292,7 @@ test('two tasks of one process with one name are reported once, and so is a cloc
   fleet.end()
 })
 
-test('a key that is none and an app that has not started are refused; a coordinator that is closed runs nothing', async () => {
+test('an invalid key and an app that has not started are refused; a coordinator that is closed runs nothing', async () => {
   const world = await fleetOfAskers()
   const [first] = world.askers
   for (const key of ['sync', 'sync:2027-01-01', `${world.key().slice(-24)}`, `:${world.key().slice(-24)}`])
@@ -370,7 +370,7 @@ test('an app that is being stopped, or was, runs nothing: that is an answer, not
   fleet.end()
 })
 
-test('the schedule of a task says what overlap it has; processes that differ declare it once each', async () => {
+test('the schedule of a task shows its overlap; processes that differ declare it once each', async () => {
   const world = await fleetOfAskers()
   const { fleet, askers } = world
   const [first, second] = askers

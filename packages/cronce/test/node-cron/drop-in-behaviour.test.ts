@@ -13,7 +13,7 @@ const LIMIT = { timeout: 600_000 }
 
 /** A script that both packages play: what it answers must be the same. */
 const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
-  async 'a slot is told as started, run, and told as finished'(api) {
+  async 'a slot emits its start, runs, and emits its end'(api) {
     const order: string[] = []
     const logger = recording()
     const task = api.createTask(EACH_SECOND, () => void order.push(`function ${task.getStatus()}`), { logger })
@@ -30,7 +30,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     return { before, started, stopped, seen: seen.slice(0, 3), order: order.slice(0, 3), told: logger.told }
   },
 
-  async 'a run that throws is told as failed while it counts as running, and logged'(api) {
+  async 'a run that throws emits its failure while it counts as running, and is logged'(api) {
     const logger = recording()
     const task = api.createTask(EACH_SECOND, () => Promise.reject(new Error('broken')), { logger })
     const seen = follow(task)
@@ -48,7 +48,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     }
   },
 
-  async 'the function is told its slot, in local time too, and what the execution is'(api) {
+  async 'the function receives its slot, in local time too, and the execution'(api) {
     const contexts: TaskContext[] = []
     const options = { timezone: 'Asia/Kolkata', name: 'in context', logger: recording() }
     const task = api.schedule(EACH_SECOND, (context) => void contexts.push(context), options)
@@ -81,7 +81,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     return { seen: told(), told: logger.told[0] }
   },
 
-  async 'without noOverlap it is run, and the overlap told'(api) {
+  async 'without noOverlap it runs, and the overlap is emitted'(api) {
     const isTold = (): boolean => seen.length >= 4
     const task = api.createTask(EACH_SECOND, () => until(isTold, 'a second one began'), { logger: recording() })
     const seen = follow(task)
@@ -102,7 +102,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     return { seen, left: [...left, task.runsLeft()], known: api.getTask(task.id), status: task.getStatus() }
   },
 
-  async 'a run goes on when its task is stopped, and is told as finished'(api) {
+  async 'a run continues when its task is stopped, and emits its end'(api) {
     const work = Promise.withResolvers<string>()
     const task = api.createTask(EACH_SECOND, () => work.promise, { logger: recording() })
     const seen = follow(task)
@@ -147,7 +147,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     return { events, meanwhile, atOnce, again, status: task.getStatus() }
   },
 
-  async 'execute() runs it at once in whatever state, and gives its result or throws its error'(api) {
+  async 'execute() runs it at once in every state, and gives its result or throws its error'(api) {
     const logger = recording()
     const reasons: unknown[] = []
     const task = api.createTask('0 0 1 1 *', ({ execution }) => reasons.push(execution?.reason), {
@@ -176,7 +176,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     }
   },
 
-  async 'a listener that throws or rejects is logged, and hurts nobody'(api) {
+  async 'a listener that throws or rejects is logged, and affects nothing else'(api) {
     const logger = recording()
     let called = 0
     const removed = (): void => {
@@ -196,7 +196,7 @@ const SCRIPTS: Readonly<Record<string, (api: Api) => Promise<unknown>>> = {
     return { called, told: logger.told.toSorted() }
   },
 
-  async 'a coordinator is asked once for a slot, and told of its end after everybody else'(api) {
+  async 'a coordinator is asked once for a slot, and receives its end after all listeners'(api) {
     const order: string[] = []
     const keys: string[] = []
     const runCoordinator = {
@@ -311,7 +311,7 @@ it('shutdown(ms) aborts what still runs before the time is up, so that it takes 
 describe('A slot that comes too late', () => {
   after(() => cron.shutdown())
 
-  it('is missed once the next one has come, whatever the tolerance', LIMIT, async () => {
+  it('is missed once the next one has come, with any tolerance', LIMIT, async () => {
     const watched = Object.values(PACKAGES).flatMap((api) =>
       [true, false].map((noOverlap) => {
         const options = { missedExecutionTolerance: 60_000, noOverlap, logger: recording() }

@@ -105,7 +105,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
     its: false,
     ours: true,
   },
-  'a distributed task that nobody can decide about is told as failed, since a store may come in the same turn': {
+  'a distributed task without a coordinator emits a failure, since a store may come in the same turn': {
     async script(api) {
       const logger = recording()
       try {
@@ -122,7 +122,7 @@ const DIFFERENCES: Readonly<Record<string, Difference>> = {
     ours: { seen: 'task:failed stopped', told: 1 },
     isAlone: true,
   },
-  'the random delay comes before the start is told, and a task that is stopped in it is not started': {
+  'the random delay comes before the start is emitted, and a task that is stopped in it is not started': {
     async script(api) {
       const options = { maxRandomDelay: 900, logger: recording() }
       let [isTurnOver, isDelayed, runs] = [false, false, 0]

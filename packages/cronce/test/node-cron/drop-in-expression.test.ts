@@ -86,7 +86,7 @@ const DAILY = ['30 2 * * *', '0 1 * * *', '30 1 * * *', '*/30 * * * *', '0 * * *
 const EXPRESSIONS = [...WRITTEN, ...random(1_500)]
 
 describe('Expressions of the drop-in, judged by node-cron', () => {
-  it('are valid where node-cron says so, name the same values, and are refused in the same words', () => {
+  it('are valid where node-cron accepts them, name the same values, and are refused in the same words', () => {
     for (const expression of EXPRESSIONS) {
       assert.deepEqual(cron.validateDetailed(expression), nodeCron.validateDetailed(expression), expression)
       assert.equal(cron.validate(expression), nodeCron.validate(expression), expression)
@@ -152,7 +152,7 @@ describe('Expressions of the drop-in, judged by node-cron', () => {
     try {
       const about = `${expression} ${timezone} ${now}`
       if (isNever(ours)) {
-        // It looks at every day of a century before it says so: that is worth the time once.
+        // node-cron searches every day of a century first: worth the time once.
         if (nevers++ === 0) assert.throws(() => its.getNextRuns(1), NEVER, about)
         assert.throws(() => ours.getNextRuns(1), NEVER, about)
         return
@@ -170,7 +170,7 @@ describe('Expressions of the drop-in, judged by node-cron', () => {
     }
   }
 
-  it('with a zone that there is none of are made, and refused when they are started', () => {
+  it('with an unknown zone are created, and refused when they are started', () => {
     for (const api of [nodeCron, cron]) {
       const task = api.createTask('* * * * *', () => {}, { timezone: 'Mars/Olympus' })
       assert.throws(() => task.start(), RangeError)

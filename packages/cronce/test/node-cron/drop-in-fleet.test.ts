@@ -54,7 +54,7 @@ function assertComplete(dates: readonly number[]): void {
 describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
   setLogger(recording())
 
-  it('with a name run each slot once, and listeners hear of slots that other processes run', LIMIT, async (context) => {
+  it('with a name run each slot once, and listeners receive slots that other processes run', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 3)
     const { dates, work } = counting()
     const tasks = crons.map((cron) => cron.createTask(EACH_SECOND, work, { name: 'report', logger }))
@@ -180,7 +180,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     assertComplete(dates)
   })
 
-  it('that say how late they may be are reported as missed instead', LIMIT, async (context) => {
+  it('with a limit of lateness are reported as missed instead', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 2)
     const [first, second] = crons as [NodeCron, NodeCron]
     const options = { name: 'punctual', missedExecutionTolerance: 0, logger }
@@ -198,7 +198,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     assert.ok(!logger.told.some((line) => line.includes('missed')), 'who listens is not warned')
   })
 
-  it('are retried as they say, with the same slot', LIMIT, async (context) => {
+  it('are retried as configured, with the same slot', LIMIT, async (context) => {
     const { crons, logger } = await makeFleet(context, 1)
     const tries: string[] = []
     const work = ({ date, run }: { date: Date; run?: { attempt: number } }): void => {
@@ -245,7 +245,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     },
   )
 
-  it('do what operators say: a pause skips slots, a trigger invokes', LIMIT, async (context) => {
+  it('follow operators: a pause skips slots, a trigger invokes', LIMIT, async (context) => {
     const { crons, client, logger } = await makeFleet(context, 1)
     const task = crons[0]!.createTask(EACH_SECOND, () => 7, { name: 'operated', logger })
     const seen = follow(task, ['execution:finished', 'execution:skipped'])
@@ -298,7 +298,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
       await becomes('report', '2 0 1 1 *')
       await client.schedules.remove('removed')
 
-      // The others go on in another instance, which makes what is gone.
+      // The others continue in another instance, which recreates what was deleted.
       void other.stop()
       await becomes('removed', '1 0 1 1 *')
       assert.equal(await expressionOf('report'), '2 0 1 1 *')
@@ -313,7 +313,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
     assert.deepEqual(missed, [])
   })
 
-  /** What is told as missed of a task that a coordinator decides about, then the fleet, then the coordinator again. */
+  /** The missed reports of a task that a coordinator decides about, then the fleet, then the coordinator again. */
   async function move({ crons, client, logger }: Fleet): Promise<string[]> {
     const [cron] = crons as [NodeCron]
     const always = { shouldRun: () => true }
@@ -360,7 +360,7 @@ describe('Tasks of the drop-in in a fleet', { concurrency: true }, () => {
 })
 
 describe('setup()', () => {
-  it('says what is wrong with it at once', () => {
+  it('reports at once what is wrong with it', () => {
     const cron = makeNodeCron()
     assert.throws(() => cron.setup({ store: 'mysql://localhost' }), { code: 'STORE_UNKNOWN' })
     assert.throws(() => cron.setup({ unnamed: 'both' as 'own' }), { code: 'OPTION_INVALID' })

@@ -15,7 +15,7 @@ export interface Recording extends Logger {
   readonly told: string[]
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 export function recording(): Recording {
   const told: string[] = []
   const keep = (level: string) => (message: string | Error) => {
@@ -31,7 +31,7 @@ export function follow(task: ScheduledTask, events: readonly TaskEvent[] = EVENT
   return seen
 }
 
-/** node-cron has no context to tell where a background task has no process. */
+/** node-cron has no context to show where a background task has no process. */
 function described(event: string, task: ScheduledTask, context: TaskContext | undefined): string {
   const { reason, execution } = context ?? {}
   const more = [reason, execution?.reason, execution?.error?.message].filter((word) => word !== undefined)
@@ -48,7 +48,10 @@ export async function until(isSo: () => boolean | Promise<boolean>, what = 'it')
   }
 }
 
-/** Slots of a second that have come, as another task of the same package saw them. Whatever had to happen in one has happened by the next. */
+/**
+ * Slots of a second that have passed, as another task of the same package saw them. Everything that belongs to a slot
+ * has happened by the next.
+ */
 export async function slotsPass(api: Pick<Api, 'createTask'>, count: number): Promise<void> {
   let slots = 0
   const tick = (): void => void slots++
@@ -67,8 +70,8 @@ const LEAST_LOOKS_PER_SECOND = 15
 const MOST_TRIES = 40
 
 /**
- * What the script answers in a try in which this process had its turn all the time, and nobody set the clock. Slots that come late to
- * a starved process are missed, by both packages, and what follows says nothing about either.
+ * The script's answer in a try in which this process was never starved and the clock was not set. A starved process
+ * misses slots, with both packages, and proves nothing about either.
  */
 export async function whileHealthy<Answer>(script: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {

@@ -87,7 +87,7 @@ describe('Processes with the drop-in, on one file that CRONCE_STORE names', { co
     await until(() => lost.every((slot) => ended().includes(slot)) && ended().length >= lost.length + 4, 'they went on')
     await Promise.all(pair.map(kill))
     const lines = fleet.lines()
-    // Whoever was killed between the two lines of a slot has begun one that nobody ended.
+    // A process that was killed between the two lines of a slot has begun a slot that has no end.
     const first = lines.filter(({ what, attempt }) => what === 'begun' && attempt === 1).map(({ slot }) => slot)
     assert.equal(new Set(first).size, first.length, 'no slot was begun twice but by a further try')
     const again = lines.filter(({ attempt, what }) => attempt > 1 && what === 'begun').map(({ slot }) => slot)

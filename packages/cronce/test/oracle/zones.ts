@@ -1,4 +1,4 @@
-/** The zones that break engines, and a few that everybody uses. */
+/** The zones that break engines, and a few common ones. */
 export const ZONES = [
   'Africa/Cairo',
   'Africa/Casablanca',

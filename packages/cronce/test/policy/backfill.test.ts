@@ -7,7 +7,7 @@ import { skipNext } from '../../src/policy/operate/skip-next.ts'
 import { keptSince, nextBackfillStretch, previewBackfill, requestBackfill } from '../../src/policy/plan/backfill.ts'
 import { DAY, given, HOUR, type Keeper, MINUTE, NOON, refusalOf, SECOND, story } from './keeper.ts'
 
-/** Nobody was there until 12:20:30, and late fires are let go: 12:01 to 12:20 are one range. */
+/** No instance was up until 12:20:30, and late fires are skipped: 12:01 to 12:20 are one range. */
 function missed(): Keeper {
   const keeper = given({ policy: { misfire: { ...DEFAULT_POLICY.misfire, late: 'skip' } } })
   keeper.now = NOON + 20 * MINUTE + 30 * SECOND
@@ -155,7 +155,7 @@ test('a backfill needs a trigger, a range, and room', () => {
   assert.equal(refusalOf(requestBackfill(minutely.it, wish, minutely.context)), 'BACKFILLS_FULL')
 })
 
-test('a preview says how many would run and how many have', () => {
+test('a preview shows how many would run and how many have', () => {
   const keeper = missed()
   backfill(keeper, 1, 2)
   runAll(keeper)

@@ -17,7 +17,7 @@ function decided(decision: unknown): Decision {
   return decision as Decision
 }
 
-test('a run that was claimed ahead counts as started when its instance dies: no other process can tell', () => {
+test('a run that was claimed ahead counts as started when its instance dies: no other process can know', () => {
   const keeper = given({ trigger: { kind: 'every', everyMs: 60 * SECOND, anchor: 0 } })
   const context = { ...keeper.context, now: DUE - 300 }
   const claimed = decided(claimAhead({ ...keeper.it, nextAt: DUE, wakeAt: DUE }, context, CLAIMANT))

@@ -48,7 +48,7 @@ test('an old name leaves to the active one what that has planned or will plan, a
     left({ createdAt: NOON, definition: halfHourly }),
     [10, 20, 40, 50].map((minute) => `${minute} while-retired`),
   )
-  // Which due times it has had is not certain: the record says missed.
+  // Which due times it has had is not certain: they are recorded as missed.
   const limited = { ...given({}, CODE).it.definition, limit: 1 }
   for (const other of [{ revision: 2 }, { definition: limited }]) {
     assert.deepEqual(left({ createdAt: NOON, ...other }), ['10 while-retired to 60'])

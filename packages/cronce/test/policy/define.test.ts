@@ -120,7 +120,7 @@ test('an instant that jitter still holds back is planned before its rule goes', 
   assert.equal(keeper.advance().length, 1)
 })
 
-test('an instant planned ahead of its time waits, whatever is active when it is planned', () => {
+test('an instant planned ahead of its time waits, even if other fires are active when it is planned', () => {
   const keeper = given({ policy: { jitter: { kind: 'fixed', ms: 50 * SECOND } } })
   keeper.now = keeper.it.wakeAt!
   keeper.advance()
@@ -252,7 +252,7 @@ test('a fire keeps the tenant it was planned for, whichever tenant has the sched
   assert.equal(keeper.list()[0]?.round, 2)
 })
 
-test('a longer retention does not bring back records that a shorter one let go', () => {
+test('a longer retention does not bring back records that a shorter one pruned', () => {
   const retention = { keepMs: 48 * HOUR, keepMsBy: {}, count: 1_000 }
   const keeper = given({ policy: { retention } })
   keeper.define({})
@@ -327,7 +327,7 @@ test('a fire that waited through a retirement starts as caught up', () => {
     if (isBehindAnother) keeper.settle(keeper.it.open[0]!.run!.token, 'completed')
     keeper.now += 20 * SECOND
     keeper.define({ policy: { overlap: { kind: 'queue', limit: 1 } } }, CODE)
-    // No instance has room at first: that it is late by then is due to the retirement all the same.
+    // No instance has room at first: the recorded cause of the late start is still the retirement.
     keeper.advance({ room: 0 })
     const [started] = keeper.advance()
     assert.deepEqual([started?.record.dueAt, started?.record.cause], [NOON + 2 * MINUTE, 'caught-up'])
@@ -395,7 +395,7 @@ for (const [late, lateness, expected] of [
   ['all', HOUR, '11:00 open'],
   ['latest', 2 * DAY, '12:00 missed too-late'],
 ] as const) {
-  test(`one instant in code that is deployed ${lateness / HOUR} h late is on record, as misfire ${late} says`, () => {
+  test(`one instant in code that is deployed ${lateness / HOUR} h late is on record, as misfire ${late} requires`, () => {
     const at = NOON - lateness
     const policy = { misfire: { ...DEFAULT_POLICY.misfire, late } }
     const keeper = given({ trigger: { kind: 'at', at }, policy }, CODE)
@@ -421,7 +421,7 @@ for (const [late, expected, besideOpen] of [
   ['all', '13:30 open', '13:30 open'],
   ['skip', '13:30 missed late', '13:30 missed late'],
 ] as const) {
-  test(`one instant in code that the cron before it has gone past is on record, as misfire ${late} says`, () => {
+  test(`one instant in code that the cron before it has gone past is on record, as misfire ${late} requires`, () => {
     // Otherwise the declaration plans 14:00 itself, which is still open when the policy decides.
     for (const isPlannedBefore of [true, false]) {
       const policy = { misfire: { ...DEFAULT_POLICY.misfire, late } }
@@ -478,7 +478,7 @@ for (const [late, lateness, expected] of [
   ['latest', 2 * DAY, '13:00 missed too-late'],
   ['skip', HOUR, '13:00 missed late'],
 ] as const) {
-  test(`one instant in code that passed while its schedule was retired is on record, as misfire ${late} says after ${lateness / HOUR} h`, () => {
+  test(`one instant in code that passed while its schedule was retired is on record, as misfire ${late} requires after ${lateness / HOUR} h`, () => {
     const parts = { trigger: ONE_PM, policy: { misfire: { ...DEFAULT_POLICY.misfire, late } } }
     const keeper = given(parts, CODE)
     drop(keeper)

@@ -37,7 +37,7 @@ class Fleet {
     return this.#save(markGone(this.app!, { ...this, diedEarly: new Set(diedEarly ? [id] : []) }))
   }
 
-  /** An observer has seen it gone for the hold-down. */
+  /** An observer has seen that it left for the hold-down. */
   lose(...ids: string[]): this {
     return this.#save(markLost(this.app!, new Set(ids)))
   }
@@ -119,7 +119,7 @@ test('an old server that reboots while a newer deployment runs keeps its number'
   assert.deepEqual([fleet.of('v1').number, fleet.definer()], [1, 'v2'])
 })
 
-test('an id that was gone for less than the hold-down keeps its number', () => {
+test('an id that had left for less than the hold-down keeps its number', () => {
   const fleet = new Fleet().start('v1').start('v2').end('v1').end('v2').start('v1')
   assert.deepEqual([fleet.of('v1').number, fleet.definer()], [1, 'v2'])
 })
@@ -230,7 +230,7 @@ test('a refusal is replaced when its message changes', () => {
   )
 })
 
-/** Many releases, each after the one before it has gone. */
+/** Many releases, each after the one before it has left. */
 function releaseMany(fleet: Fleet, count: number): Fleet {
   for (let n = 0; n < count; n++) {
     fleet.now += MINUTE
@@ -240,7 +240,7 @@ function releaseMany(fleet: Fleet, count: number): Fleet {
   return fleet
 }
 
-test('the record describes twenty deployments that are gone, and all that are live', () => {
+test('the record describes twenty deployments that have left, and all that are live', () => {
   const fleet = releaseMany(new Fleet().start('old'), 40)
   fleet.start('last')
   // Twenty, `old`, `d39` and `last`.

@@ -89,14 +89,18 @@ export const MOST_PLANNED = 10_000
 
 type Verdict = 'open' | 'late' | 'superseded' | 'too-late' | 'overlap' | 'queue-full'
 
-/** What must become of each instant that one look finds due, read off the policies; for what a look can tell alone. */
+/**
+ * The required outcome of each instant that one look finds due, derived from the policies; for what a look alone can
+ * decide.
+ */
 export function judgePlan(world: World, before: ScheduleState, { change }: Decision): void {
   const { now } = world
   const policy = policyOf(before.definition.policy)
   const isRevoked = before.open.some(({ run }) => run?.cancel && run.cancel.revokeAt <= now)
   if (before.pause !== null || before.retiredAt !== null || before.nextAt === null || isRevoked) return
   if (policy.jitter.ms > 0 || before.skipped?.length || before.backfills.length > 0) return
-  // What an earlier schedule of the name skipped, and somebody wants run after all: the store says that it is on record.
+  // An instant that an earlier schedule of the name skipped, and that is now requested: the store reports that it is on
+  // record.
   if (before.open.some(({ dueAt, nonce }) => nonce === '' && dueAt >= before.nextAt!)) return
   const left = (before.definition.limit ?? Infinity) - before.fired
   const allDue = ownInstants(before.definition, before.nextAt - 1, now).slice(0, left)

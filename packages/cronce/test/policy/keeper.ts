@@ -48,8 +48,8 @@ export class OnRecord extends Error {
 }
 
 /**
- * One schedule and its records, as the simplest possible store would keep them, with everything checked that must hold for
- * any change. Time is what the test says it is.
+ * One schedule and its records in the simplest possible store, which checks the invariants of every change. The test
+ * sets the time.
  */
 export class Keeper {
   readonly id: string

@@ -226,7 +226,7 @@ class Player {
         this.#advance()
       }
     },
-    /** Then nobody is there for a while, so that several are given up at once. */
+    /** Then no instance is up for a while, so that several are given up at once. */
     failAll: () => {
       for (let times = 0; times < 3; times++) {
         this.world.now = Math.max(this.world.now, this.world.state?.nextAt ?? 0)
@@ -254,7 +254,7 @@ class Player {
       if (dueAt === undefined) return
       this.world.waits.delivered = dueAt
       this.world.command((now, context) => {
-        // Looked up anew each time, as whoever delivers does.
+        // Read again each time, as a delivery does.
         if ([...this.world.fires.values()].some((record) => covers(record, dueAt))) return null
         const delivered = deliver(now, dueAt, context)
         return 'readyAt' in delivered ? null : delivered

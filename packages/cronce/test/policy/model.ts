@@ -63,7 +63,9 @@ export class World {
   readonly #starts = new Map<string, number>()
   readonly #expected = new Set<Instant>()
   readonly #extra = new Set<Instant>()
-  /** A store tells keys, not stretches: what one schedule skipped may lie within a range of its successor. */
+  /**
+   * A store compares keys, not ranges: an instant that one schedule skipped may lie within a range of its successor.
+   */
   readonly #skippedAhead = new Set<Instant>()
   #rule: Definition | null = null
   #counted = 0
@@ -208,7 +210,7 @@ export class World {
     if (this.state !== null) this.#judgeWake(this.state)
   }
 
-  /** Removed by itself, or by somebody: what was due by then had to come on record before. */
+  /** Removed by itself, or by an operator: what was due by then had to be recorded before. */
   #endLife({ nextAt }: ScheduleState): void {
     this.reach(nextAt === null ? this.now + DAY : this.now)
     this.#rule = null
@@ -364,7 +366,7 @@ export class World {
     }
   }
 
-  /** Every instant that had to come on record is there exactly once, and nothing else that nobody asked for. */
+  /** Every instant that had to be recorded is there exactly once, and nothing else that was not requested. */
   balance(dueBefore: Instant): void {
     const found = new Set<Instant>()
     for (const record of [...this.fires.values(), ...this.gone]) {
@@ -389,7 +391,7 @@ export class World {
   }
 }
 
-/** The probe is idle now; who asked was perhaps not. */
+/** The probe is idle now; the requesting instance may not have been. */
 function isOnlyTurn(state: ScheduleState, found: Decision): boolean {
   return found.change.creates.length === 0 && state.open.some(({ crashes }) => crashes >= 2)
 }

@@ -16,7 +16,7 @@ function runningUntil(keeper: Keeper, minute: number): void {
   }
 }
 
-test('skip: a fire that finds another one active is skipped, and says what was in the way', () => {
+test('skip: a fire that finds another one active is skipped, and records the active one', () => {
   const keeper = given(overlap('skip'))
   runningUntil(keeper, 2)
   assert.deepEqual(story(keeper), ['12:01 open', '12:02 skipped overlap'])
@@ -44,7 +44,7 @@ test('queue: one fire waits, the oldest, and starts when the active one has ende
   assert.equal(keeper.advance()[0]?.record.dueAt, NOON + 2 * MINUTE)
 })
 
-test('queue-all: as many wait as the limit says, then the queue is full', () => {
+test('queue-all: as many wait as the limit allows, then the queue is full', () => {
   const keeper = given(overlap('queue-all', 2))
   runningUntil(keeper, 4)
   assert.deepEqual(story(keeper), ['12:01 open', '12:02 open', '12:03 open', '12:04 skipped queue-full'])
@@ -60,7 +60,7 @@ test('a fire that waits its turn is not late, however long that takes', () => {
   assert.equal(keeper.advance()[0]?.record.dueAt, NOON + 2 * MINUTE)
 })
 
-test('allow: as many run at a time as the limit says', () => {
+test('allow: as many run at a time as the limit allows', () => {
   const keeper = given(overlap('allow', 2))
   runningUntil(keeper, 3)
   assert.deepEqual(story(keeper), ['12:01 open', '12:02 open', '12:03 skipped overlap'])
@@ -98,7 +98,7 @@ test('replace: what waits is replaced as well, and what was finished in spite of
   keeper.now = NOON + 3 * MINUTE
   keeper.advance({ room: 0 })
   keeper.now = NOON + 4 * MINUTE - 5 * SECOND
-  // The run of 12:02 has not reacted, and nobody came by to revoke it: the fire of 12:03 still waits.
+  // The run of 12:02 has not reacted, and no instance has revoked it: the fire of 12:03 still waits.
   keeper.take(triggerNow(keeper.it, { nonce: 'n', input: undefined, overlap: 'honour' }, keeper.context))
   assert.deepEqual(story(keeper), [
     '12:01 succeeded completed',

@@ -96,7 +96,7 @@ test('nor does it prevent an operator from skipping the next one', () => {
   assert.equal(refusalOf(skipNext(keeper.it, NOON + MINUTE, keeper.context)), 'NEXT_CHANGED')
 })
 
-test('a backfill that a pause held up does not run what has gone off the record since', () => {
+test('a backfill that a pause held up does not run fires whose records were pruned since', () => {
   const keeper = given({ trigger: { kind: 'every', everyMs: DAY, anchor: 0 } })
   keeper.now = NOON + 12 * HOUR
   keeper.settle(keeper.advance()[0]!, 'completed')

@@ -46,7 +46,7 @@ test('a pause with an end ends by itself, as chosen', () => {
   assert.equal(keeper.it.pause, null)
 })
 
-test('pausing again replaces the wish, and resuming what is not paused changes nothing', () => {
+test('pausing again replaces the earlier pause, and resuming what is not paused changes nothing', () => {
   const keeper = given()
   assert.equal(resume(keeper.it, 'skip', keeper.context), null)
   pauseIt(keeper, NOON + MINUTE)

@@ -9,7 +9,7 @@ import { Play, plays } from './play.ts'
 
 const { CRONCE_SEED = '3' } = process.env
 
-test('the shortcuts decide what the policy decides, whatever happens to a schedule with a plain definition', () => {
+test('the shortcuts decide what the policy decides, for every history of a schedule with a plain definition', () => {
   const applied = { claims: 0, settlements: 0 }
   fc.assert(
     fc.property(plays, ({ seed, definitions, acts }) => {
@@ -47,7 +47,10 @@ test('the shortcuts decide what the policy decides, fire after fire, also where 
   assert.deepEqual(keeper.plain, { claims: 200, earliest: 0, settlements: 197 }, 'all but those that trim')
 })
 
-/** The due times of a schedule that fires every second, after nobody has looked at it for so long; each run ends 10 ms after its claim. */
+/**
+ * The due times of a schedule that fires every second, after a gap of this length without a look; each run ends 10 ms
+ * after its claim.
+ */
 function catchUp(lateMs: number, oneByOne: boolean): { readonly keeper: Keeper; readonly ran: readonly number[] } {
   const keeper = new Keeper()
   keeper.now = NOON + 1

@@ -59,7 +59,7 @@ test('of late instants only the latest runs, if none is on time', () => {
   assert.equal(keeper.it.open[0]?.run?.cause, 'caught-up')
 })
 
-test('late instants are let go where the policy says skip', () => {
+test('late instants are skipped under the policy skip', () => {
   const keeper = given({ policy: misfire({ late: 'skip' }) })
   keeper.now = NOON + 2 * MINUTE + 30 * SECOND
   keeper.advance()
@@ -232,7 +232,7 @@ test('an instant that is on record already is passed over', () => {
   assert.deepEqual([keeper.it.nextAt, keeper.passedOver], [NOON + 2 * MINUTE, 1])
 })
 
-test('one instant made at run time cleans up after itself, one declared in code says that it is finished', () => {
+test('one instant made at run time removes itself, one declared in code is marked as finished', () => {
   const at = { kind: 'at', at: NOON + MINUTE } as const
   const made = given({ trigger: at })
   made.now = NOON + MINUTE

@@ -217,7 +217,7 @@ export class Play {
     if (claim?.oneByOne && isLeft && state.pause === null) this.reached.add('left unplanned')
   }
 
-  /** With room for everything, what is due now is done in a few steps: then there is nothing to wake up for. */
+  /** With room for everything, all that is due now is done in a few steps, and then no wake-up is needed. */
   #advanceFully(): void {
     const { keeper } = this
     for (let step = 0; step < 40; step++) {
@@ -337,7 +337,7 @@ export class Play {
     const to = after === null ? Number.POSITIVE_INFINITY : isSameRule ? after.plannedTo! : changedAt
     const isMoved = !isSameRule && after !== null && after.plannedTo === this.keeper.now
     if (!isSameRule && !isMoved && after !== null && before.pause !== null) return
-    // The limit ends a series wherever it is reached; under the same rule the mark says where that was.
+    // The limit ends a series wherever it is reached; under the same rule the mark shows where that was.
     const { limit } = before.definition
     let left = isSameRule || limit === null ? Number.POSITIVE_INFINITY : (after?.fired ?? limit) - before.fired
     for (let at = series.next(before.plannedTo!); at !== null && at <= to && left > 0; at = series.next(at)) {

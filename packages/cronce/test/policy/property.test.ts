@@ -11,7 +11,7 @@ const SEED = Number(CRONCE_SEED)
 
 const reached = new Map<string, number>()
 
-test('whatever happens to a schedule, nothing is lost, doubled, early, stuck or out of bounds', () => {
+test('under every sequence of actions, no fire is lost, doubled, early, stuck or out of bounds', () => {
   fc.assert(
     fc.property(plays, ({ seed, definitions, acts }) => {
       const play = new Play(seed, definitions)
@@ -24,7 +24,7 @@ test('whatever happens to a schedule, nothing is lost, doubled, early, stuck or 
 })
 
 test('the random commands reached enough states', () => {
-  // A property over commands that all come to nothing would hold as well.
+  // If no command had an effect, the property would hold trivially.
   const wanted = [
     ...['succeeded completed', 'failed error', 'failed timeout', 'failed retry-too-late'],
     ...['skipped overlap', 'skipped queue-full', 'skipped paused', 'skipped skipped-by-operator'],

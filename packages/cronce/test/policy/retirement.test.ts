@@ -74,7 +74,7 @@ test('explicit: what an activated deployment does not declare is retired at once
   assert.equal(judge(record, 2, { instances: [process('v1', 'mail'), process('v2', 'bill', 'mail')] }), 'dropped by v1')
 })
 
-test('explicit: a deployment that is gone or on probation retires nothing', () => {
+test('explicit: a deployment that has left or is on probation retires nothing', () => {
   for (const over of [{ goneAt: NOON }, { onProbation: true }]) {
     const record = app(deployment('v1', 1, ['bill']), deployment('v2', 2, ['mail'], over))
     const instances = [process('v1', 'bill')]
@@ -143,7 +143,7 @@ test('processes of other deployments without a common schedule are reported, one
   assert.deepEqual(disjointProcesses(me, others), [others[1]])
 })
 
-test('implicit: what a deployment declared that was pruned since is kept for a day after it was gone', () => {
+test('implicit: schedules of a deployment that was pruned since are kept for a day after it left', () => {
   const script = { id: 'script', number: 1, onProbation: false }
   const live = deployment('web', 2, ['mail'], IMPLICIT)
   const instances = [process('web', 'mail')]

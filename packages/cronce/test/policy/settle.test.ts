@@ -43,7 +43,7 @@ test('only the current token settles: a repeated or late settle changes nothing'
   assert.equal(requestCancel(keeper.it, successor!.record.token, WISH, keeper.context), 'stale')
 })
 
-test('a failed fire is run again as often as the policy says, after a growing delay', () => {
+test('a failed fire is run again as often as the policy allows, after a growing delay', () => {
   const { keeper, run } = running(retry({ attempts: 2, baseMs: SECOND, factor: 3 }))
   keeper.settle(run, 'error')
   assert.equal(keeper.it.wakeAt, keeper.now + SECOND)
@@ -280,7 +280,7 @@ test('a cancelled run is neither recovered nor run again, and is revoked when it
   assert.deepEqual(story(deaf.keeper), ['13:00 cancelled cancelled-by-operator'])
 })
 
-test('a second wish to cancel does not put off the revoke', () => {
+test('a second request to cancel does not delay the revoke', () => {
   const { keeper, run } = running()
   keeper.take(requestCancel(keeper.it, run.record.token, WISH, keeper.context))
   const { cancel } = keeper.it.open[0]!.run!

@@ -6,7 +6,7 @@ import { recordsOf } from './records-of.ts'
 const isActive = (fire: OpenFire): boolean => fire.run !== null || fire.attempt > 0
 const keyOf = ({ dueAt, nonce }: { dueAt: Instant; nonce: string }): string => `${dueAt} ${nonce}`
 
-/** From when fires that wait are late, kept by what happens to them, without a look at what the product notes about them. */
+/** Computes from when waiting fires are late, from events alone, without the product's own notes. */
 export class Waits {
   /** Fires that a pause held back until its end chose to run them, or that were delivered. */
   readonly #asked = new Set<string>()

@@ -27,7 +27,7 @@ async function succeeded(fleet: Fleet, names: readonly string[]): Promise<void> 
 
 test('what a killed process was running is taken over because its lock is free, long before its lease', async (context) => {
   const fleet = await startFleet(context)
-  // A lease that can't run out within this test: whatever is taken over was not taken over by expiry.
+  // A lease that cannot expire within this test, so no takeover is due to expiry.
   const options = { lease: '10m' } as const
   const members = ['a', 'b', 'c'].map((name) => fleet.start({ name, options, jobs: { hold: { does: 'hold' } } }))
   await Promise.all(members.map(({ started }) => started))
@@ -102,7 +102,7 @@ test('a process that was paused beyond its lease finds its settlement refused, a
 /** How long before its due time a fire may be claimed. */
 const CLAIM_AHEAD_MS = 400
 
-test('when all processes were killed, those that come next catch up as the policies say', async (context) => {
+test('when all processes were killed, their successors catch up as the policies require', async (context) => {
   const fleet = await startFleet(context)
   const graceMs = 500
   const late = (policy: 'all' | 'latest' | 'skip') => ({
@@ -142,8 +142,8 @@ test('when all processes were killed, those that come next catch up as the polic
     const instants = [...ends.keys()]
     const due = Array.from({ length: instants.length }, (_, index) => instants[0]! + index * 250)
     assert.deepEqual(instants, due, `every instant of ${schedule} is on record once`)
-    // Those that nobody can have seen in time; but the last of them may be the latest, which stands in for the others.
-    // What the killed ones had claimed ahead is run again.
+    // Fires that no process can have seen in time; the last of them may be the latest, which stands in for the others.
+    // Fires that the killed processes had claimed ahead run again.
     const claimedTo = killedAt + CLAIM_AHEAD_MS
     const gap = instants.filter((dueAt) => dueAt > claimedTo && dueAt < restartedAt - graceMs).slice(0, -1)
     assert.ok(gap.length > 3)

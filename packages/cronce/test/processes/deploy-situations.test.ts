@@ -96,7 +96,7 @@ describe('a deploy with real processes', { concurrency: 4 }, () => {
       assert.equal(deployments.length, 1)
     })
 
-    test(`${name}: web and worker processes without ids keep the jobs of each other, and both sides say so`, async (context) => {
+    test(`${name}: web and worker processes without ids keep the jobs of each other, and both sides report it`, async (context) => {
       const shop = await open(context)
       const worker = await shop.start(null, { bill: every('100ms') })
       const web = await shop.start(null, { page: every('100ms') })

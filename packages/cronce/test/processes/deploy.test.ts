@@ -31,7 +31,7 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
 
   const second = fleet.start({ name: 'second', ...next })
   await second.started
-  // Whoever notices first says which one counts; it is this one that then declares.
+  // The first process to notice decides which one counts; this one then declares.
   await until('the new code counts', async () => (await schedules.find('added')) !== null)
   const { revision } = await schedules.get('changed')
   // An old process restarts, in the middle of the deploy.
@@ -45,7 +45,7 @@ test('a deploy changes schedules once: an old process that runs on or restarts c
   })
   const changed = await schedules.get('changed')
   assert.deepEqual(changed.trigger, { kind: 'every', everyMs: 300, anchor: 0 })
-  assert.equal(changed.revision, revision, 'nobody has changed it since')
+  assert.equal(changed.revision, revision, 'it has not changed since')
   const { nextAt } = changed
   await until('time has passed', async () => {
     const { items } = await fleet.client.fires.list({

@@ -11,7 +11,7 @@ import { memory } from '../../src/store/memory/memory.ts'
 
 const LEASE_MS = 1_000
 
-/** All stores in turn take minutes; in `npm test` the one that needs no server stands for them. */
+/** All stores in turn take minutes; in `npm test` the store without a server represents them. */
 const { CRONCE_LONG } = process.env
 
 const SHORT: readonly ContestOptions[] = [
@@ -53,9 +53,9 @@ for (const contest of CRONCE_LONG === '1' ? LONG : SHORT) {
     assert.deepEqual(judge(history), [])
     assert.deepEqual(done, faults)
     assert.ok(counts.kept >= processes * increments, 'all sections were returned from')
-    assert.ok(counts.refused > 0, 'nobody came with an old token: nothing was shown')
+    assert.ok(counts.refused > 0, 'no process presented an old token: nothing was shown')
     assert.ok(counts.terms >= processes, 'they were stopped one leader after the other')
-    assert.ok(counts.keys > 0 && counts.unknown > 0, 'nobody died at a key')
+    assert.ok(counts.keys > 0 && counts.unknown > 0, 'no process died at a key')
   })
 }
 
@@ -93,7 +93,7 @@ longTest(
   },
 )
 
-longTest('whoever does not ask who has it loses updates and has two leaders, and the judge says so', async () => {
+longTest('processes that ignore the lock lose updates and have two leaders, and the judge reports it', async () => {
   const loader = join(import.meta.dirname, '../../../../verification/mutants/load-mutant.ts')
   const symptoms = [/an update is lost/, /says that it leads in .* after .* was elected/]
   let wrong = ''

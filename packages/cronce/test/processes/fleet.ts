@@ -37,11 +37,11 @@ export interface Member {
   readonly name: string
   readonly pid: number
   readonly events: readonly CronceEvent[]
-  /** What it has logged, if its order says so. */
+  /** Its log lines, if its order asks for them. */
   readonly stderr: () => string
   /** Its id, once `app.start()` has returned. */
   readonly started: Promise<string>
-  /** The first event of this type that fits, also if it was told already. */
+  /** The first matching event of this type, also if it was emitted already. */
   event<Type extends EventType>(type: Type, fits?: (event: EventOf<Type>) => boolean): Promise<EventOf<Type>>
   signal(signal: NodeJS.Signals): void
   /** With `kill -9`. */
@@ -50,7 +50,7 @@ export interface Member {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
 }
 
-/** Far beyond anything a busy machine explains: whoever waits so long waits in vain. */
+/** Far beyond any delay of a busy machine: a wait that takes this long has failed. */
 const DEADLINE_MS = 180_000
 const LOOK_MS = 20
 /** Most of the time a child takes to start is spent on compiling what the one before it has compiled. */
@@ -64,7 +64,7 @@ export async function startFleet(context: TestContext): Promise<Fleet> {
   return { ...processes, file, client, pause: (member) => pauseBetweenWrites(member, file) }
 }
 
-/** `close`: what to do when all of them are gone. */
+/** `close`: what to do when all of them have ended. */
 export async function startProcesses(context: TestContext, close: () => Promise<void>): Promise<Processes> {
   const folder = await mkdtemp(join(tmpdir(), 'cronce-processes-'))
   const members: Member[] = []
@@ -124,7 +124,7 @@ export function startMember(order: Order): Member {
   }
 }
 
-/** Longer than anybody writes who is not stopped. */
+/** Longer than any write of a process that is not stopped. */
 const WRITE_MS = 250
 const PAUSES = 50
 

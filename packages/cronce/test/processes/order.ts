@@ -22,8 +22,8 @@ export type OrderedJob = ScheduleOptions & {
   readonly was?: string
   readonly hosts?: 'each'
   /**
-   * `note`: nothing but tell the witness. `hold`: wait until the gate is open, or its signal says stop. `ignore`: wait until
-   * the gate is open, whatever the signal says. `insert`: a row of the user's own table, in one transaction with the settlement.
+   * `note`: only report to the witness. `hold`: wait for the gate or the abort signal. `ignore`: wait for the gate,
+   * ignoring the signal. `insert`: a row of the user's table, in one transaction with the settlement.
    */
   readonly does: 'note' | 'hold' | 'ignore' | 'insert'
 }

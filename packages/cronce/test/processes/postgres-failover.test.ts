@@ -40,9 +40,9 @@ async function secondAttempt(fleet: PostgresFleet, schedule: string) {
   return [runs[0]!, runs[1]!] as const
 }
 
-test('what a killed process was running is taken over because its session is gone, long before its lease', async (context) => {
+test('the run of a killed process is taken over because its session has ended, long before its lease expires', async (context) => {
   const fleet = await startPostgresFleet(context, server)
-  // A lease that can't run out within this test: whatever is taken over was not taken over by expiry.
+  // A lease that cannot expire within this test, so no takeover is due to expiry.
   const order = { postgres: fleet.postgres, options: { lease: '10m' }, jobs: HOLD } as const
   const members = ['a', 'b', 'c'].map((name) => fleet.start({ ...order, name }))
   await Promise.all(members.map(({ started }) => started))
@@ -69,7 +69,7 @@ test('what a killed process was running is taken over because its session is gon
   })
 })
 
-test('behind PgBouncer in transaction mode there are no sessions, and it is the lease that tells', {
+test('behind PgBouncer in transaction mode there are no sessions, and the lease decides', {
   skip,
 }, async (context) => {
   const fleet = await startPostgresFleet(context, server, { poolSize: 2 })
@@ -87,7 +87,7 @@ test('behind PgBouncer in transaction mode there are no sessions, and it is the 
 
 test('a process that is asked to stop hands its runs back, and they go on elsewhere at once', async (context) => {
   const fleet = await startPostgresFleet(context, server)
-  // Nobody would look by itself for as long as this test lasts: what is handed back must be told to the others.
+  // No instance would look by itself during this test: the others must be woken for a run that is handed back.
   const order = { postgres: fleet.postgres, options: { lease: '10m', drain: '200ms' }, jobs: HOLD } as const
   const members = ['a', 'b'].map((name) => fleet.start({ ...order, name }))
   await Promise.all(members.map(({ started }) => started))
@@ -119,7 +119,7 @@ test('a long run is watched with at most 3 connections for each process, and vac
   let most = 0
   for (let turn = 0; turn < 3; turn++) {
     const { rows } = await fleet.sql.query('select txid_current()::text as now')
-    await until('nobody needs what was there before', async () => {
+    await until('no snapshot needs the old rows', async () => {
       const backends = await fleet.sql.query(
         `select application_name as name, count(*)::int as connections,
                 bool_or(backend_xmin is not null and backend_xmin::text::bigint <= $1::text::bigint % 4294967296) as old
@@ -134,7 +134,7 @@ test('a long run is watched with at most 3 connections for each process, and vac
   fleet.openGate()
 })
 
-/** Somebody waits for the lock of somebody else. */
+/** Until one session waits for the lock of another. */
 async function watched(fleet: PostgresFleet): Promise<void> {
   await until('it is watched', async () => {
     const { rows } = await fleet.sql.query(

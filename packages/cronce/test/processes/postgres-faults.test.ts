@@ -124,7 +124,7 @@ async function asAdmin(...statements: string[]): Promise<void> {
   await client.end()
 }
 
-/** Set for the whole database, and in force for whoever connects from now on. */
+/** Set for the whole database, and effective for new connections. */
 const SETTINGS: Readonly<Record<string, readonly [set: string, reset: string, code: string]>> = {
   'a database that can be read only': [
     'set default_transaction_read_only = on',
@@ -139,7 +139,7 @@ const SETTINGS: Readonly<Record<string, readonly [set: string, reset: string, co
 }
 
 for (const [name, [set, reset, code]] of Object.entries(SETTINGS)) {
-  test(`${name}: said, waited for, and each fire is run once`, async (context) => {
+  test(`${name}: reported, waited for, and each fire is run once`, async (context) => {
     const bench = await startBench(context)
     await bench.goesOn()
     await asAdmin(`alter database ${bench.database} ${set}`)
@@ -164,7 +164,7 @@ for (const level of ['repeatable read', 'serializable']) {
 
 test('connections that end at random, all the time: each fire is run once', async (context) => {
   const bench = await startBench(context)
-  // A connection that is ended while nobody uses it is not missed: so often that one is.
+  // Ending an idle connection goes unnoticed, so this repeats until one is noticed.
   for (let turn = 0; turn < 5 || (bench.failures.length === 0 && turn < 80); turn++) {
     await bench.reconnect()
     await bench.goesOn()
@@ -173,7 +173,7 @@ test('connections that end at random, all the time: each fire is run once', asyn
   await assertEachOnce(bench)
 })
 
-test('a server without a connection to spare: said, waited for, and each fire is run once', async (context) => {
+test('a server without a connection to spare: reported, waited for, and each fire is run once', async (context) => {
   const bench = await startBench(context)
   await bench.goesOn()
   const hogs: pg.Client[] = []
@@ -189,7 +189,7 @@ test('a server without a connection to spare: said, waited for, and each fire is
   }
   await until('it says so', async () => {
     await hogs[0]?.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [bench.database])
-    // Whoever connects again finds its place taken, sooner or later: sooner if many want it.
+    // A client that reconnects finds its place taken sooner or later: sooner if many want it.
     await Promise.all(Array.from({ length: MAX_CONNECTIONS / 2 }, takePlace))
     return bench.failures.includes('STORE_FULL_OF_CONNECTIONS')
   })

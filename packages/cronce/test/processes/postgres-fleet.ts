@@ -17,7 +17,7 @@ export interface PostgresFleet extends Processes {
 }
 
 export interface PostgresFleetOptions {
-  /** A PgBouncer in transaction mode in between, with so many connections. */
+  /** Connect through a PgBouncer in transaction mode with this many connections. */
   readonly poolSize?: number
 }
 

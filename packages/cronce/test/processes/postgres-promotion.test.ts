@@ -8,7 +8,7 @@ import { postgres } from '../../src/store/postgres/postgres.ts'
 import { collect, until } from './fleet.ts'
 import { openPool } from './postgres-fleet.ts'
 
-/** What handlers did, whatever any server says about it. */
+/** What handlers did, independent of the records of any server. */
 interface Call {
   readonly schedule: string
   readonly dueAt: number
@@ -117,8 +117,8 @@ test('a promoted standby that lacks acknowledged commits: reported, fires of the
   for (const { token } of later) assert.ok(token > highest, 'tokens go on above all that were ever given out')
   assert.deepEqual(new Set(later.map(({ token }) => token >> 44n)), new Set([2n]), 'in the next epoch')
 
-  // Claimed on the old server only: on this one there is no such schedule, and nothing to settle.
+  // Claimed on the old server only: this one has no such schedule, and nothing to settle.
   gate.resolve()
-  await until('the run that nobody knows is refused', () => refused.includes('ghost'))
+  await until('the unknown run is refused', () => refused.includes('ghost'))
   assert.equal(await one.schedules.find('ghost'), null)
 })

@@ -4,7 +4,7 @@ import { collect, startFleet, until } from './fleet.ts'
 
 test('a process that is asked to stop lets short runs finish, hands the others back, and they run elsewhere', async (context) => {
   const fleet = await startFleet(context)
-  // Nobody would look by itself for as long as this test lasts: what is handed back must be told to the others.
+  // No instance would look by itself during this test: the others must be woken for a run that is handed back.
   const options = { lease: '10m', drain: '500ms' } as const
   const jobs = { hold: { does: 'hold' as const }, note: { does: 'note' as const } }
   const leaving = fleet.start({ name: 'leaving', options, jobs })

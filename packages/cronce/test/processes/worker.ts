@@ -9,7 +9,10 @@ import { sqlite } from '../../src/store/sqlite/sqlite.ts'
 import type { StoreSource } from '../../src/store/store.ts'
 import { gateFiles, type Line, type Order, type OrderedJob, STORE, witnessFile } from './order.ts'
 
-/** One process of a fleet: an application as users write it. Tells its parent every event, until that is gone. */
+/**
+ * One process of a fleet: an application as users write it. Sends every event to its parent, until the parent has
+ * ended.
+ */
 const { name, folder, postgres, options, jobs, lock, logs } = JSON.parse(process.argv[2]!) as Order
 const gates = gateFiles(folder, name)
 const witness = openSync(witnessFile(folder, name), 'a')

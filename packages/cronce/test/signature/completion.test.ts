@@ -35,14 +35,14 @@ test('a completion holds for the run that it was signed for, and no other', asyn
   await refusedWith('SIGNATURE_INVALID', verifyCallback(moved, { ...RUN, token: '17592186044418' }, OPTIONS))
 })
 
-test('a delivery replayed to where completions go is none, whatever its body says', async () => {
+test('a delivery replayed to the completion endpoint is not a completion, with any body', async () => {
   const body = JSON.stringify({ outcome: 'succeeded' })
   const delivery = { ...RUN, fireId: 'f', job: 'j', dueAt: 0, attempt: 1, idempotencyKey: 'k', callback: null }
   const headers = await sign({ headers: deliveryHeaders(delivery), body }, OPTIONS)
   await refusedWith('SIGNATURE_INVALID', verifyCallback({ headers, body }, RUN, OPTIONS))
 })
 
-test('a body that does not say how a run ended is refused, also when it is signed', async () => {
+test('a body without the outcome of a run is refused, even if it is signed', async () => {
   const bodies = [
     '',
     'null',

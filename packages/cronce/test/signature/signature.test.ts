@@ -71,7 +71,7 @@ test('a delivery is read from a Request, from Node headers with the raw body, an
   assert.deepEqual(await received.promise, expected)
 })
 
-test('whatever is changed on the way does not verify: the body, any header of ours, the time', async () => {
+test('a request that is changed on the way does not verify: the body, any header of ours, the time', async () => {
   const headers = await signed()
   for (const name of Object.keys(headers).filter((header) => header !== 'cronce-signature')) {
     const changed = { ...headers, [name]: `${headers[name]}0` }
@@ -102,7 +102,7 @@ test('a replay with the id of another fire does not verify, and neither does a t
   await refusedWith('SIGNATURE_INVALID', verifySignature({ headers: shifted, body: 'cronce-a:1\n\nx' }, OPTIONS))
 })
 
-test('a signature is good for five minutes before and after, or for what the receiver says', async () => {
+test('a signature is good for five minutes before and after, or for the tolerance of the receiver', async () => {
   const request = { headers: await signed(), body: BODY }
   const at = (now: number, toleranceMs?: number) => verify(request, { secret: SECRET, now, toleranceMs })
   await at(NOW + 300_000)
@@ -111,7 +111,7 @@ test('a signature is good for five minutes before and after, or for what the rec
   await refusedWith('SIGNATURE_EXPIRED', at(NOW - 300_001))
   await refusedWith('SIGNATURE_EXPIRED', at(NOW + 1_001, 1_000))
   await at(NOW + 86_400_000, 86_400_000)
-  // Whoever does not know the secret is not told about clocks.
+  // Without the secret, the error reveals nothing about clocks.
   await refusedWith('SIGNATURE_INVALID', verify(request, { secret: OTHER, now: NOW + 300_001 }))
 })
 
@@ -175,7 +175,7 @@ test('what was signed but is not a delivery is not taken for one', async () => {
   const headers = await sign({ body: BODY }, { secret: SECRET, now: NOW })
   await refusedWith('SIGNATURE_INVALID', verify({ headers, body: BODY }, OPTIONS))
   assert.equal((await verifySignature({ headers, body: BODY }, OPTIONS)).body.length, BODY.length)
-  // Not even if it says all that one does: it may be what somebody delivers to a scheduler.
+  // Not even with all fields of a completion: it may be a delivery to a scheduler.
   const { 'cronce-purpose': _, ...others } = deliveryHeaders(DELIVERY)
   const similar = await sign({ headers: others, body: BODY }, { secret: SECRET, now: NOW })
   await refusedWith('SIGNATURE_INVALID', verify({ headers: similar, body: BODY }, OPTIONS))

@@ -16,7 +16,7 @@ interface Bench {
   readonly log: string[]
 }
 
-/** A store that holds `there` and answers writes as it is told, the last answer for ever. */
+/** A store that holds `there` and answers writes with `answers`, the last one forever. */
 function bench(there: readonly string[], answers: readonly Answer[], changes: Partial<ScheduleAccess> = {}): Bench {
   const log: string[] = []
   const left = [...answers]
@@ -127,7 +127,7 @@ describe('a change of schedules', () => {
     assert.deepEqual(kinds(await changeSchedules(access, ['a'], async (id) => decide(id))), { a: 'applied' })
   })
 
-  test('it ends with CONTENTION after the most tries, without a last pause, and tells what was done before', async () => {
+  test('it ends with CONTENTION after the most tries, without a last pause, and reports what was done before', async () => {
     const { access, log } = bench(['a', 'b'], ['applied', 'conflict'], { mostTries: 4 })
     const done = new Map<string, Changed>()
     const changing = changeSchedules(access, ['a', 'b'], decide, done)

@@ -11,7 +11,7 @@ import { driverAt, OPENING } from './etcd-kit.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12)
 
-describe('the clock of a server that tells it to the second', () => {
+describe('the clock of a server that reports it to the second', () => {
   test("the lower bound is never ahead of the server's clock, the upper one never behind", () => {
     const ask = fc.record({
       pauseMs: fc.integer({ min: 0, max: 20_000 }),
@@ -85,7 +85,7 @@ describe("the store's time", () => {
     assert.equal(time.now(), NOON)
   })
 
-  test('once the clock was set, times from before say nothing about it', () => {
+  test('once the clock was set, earlier times prove nothing about it', () => {
     let steps = 0
     const time = new StoreTime({ clock: () => ({ earliest: NOON, latest: NOON + 900, steps }) })
     time.see(NOON + 700)
@@ -94,7 +94,7 @@ describe("the store's time", () => {
   })
 })
 
-test("the store's clock is the server's, whatever the process's shows", async (context) => {
+test("the store's clock is the server's, independent of the process's clock", async (context) => {
   await using server = await startEtcd()
   const source = etcd({ endpoints: [server.url] })
   const { now } = Date
@@ -103,14 +103,14 @@ test("the store's clock is the server's, whatever the process's shows", async (c
   try {
     const before = now()
     const answer = await store.load([])
-    // Late by at most the second that the server does not tell.
+    // Late by at most one second, the resolution of the server's answer.
     assert.ok(answer.now > before - 1_500 && answer.now <= now(), `${answer.now - before}`)
   } finally {
     await store.close()
   }
 })
 
-test('who joins, or asks for nothing but the time, waits until it is known well', async () => {
+test('an instance that joins, or asks only for the time, waits until it is known well', async () => {
   await using server = await startEtcd()
   const driver = driverAt(server.url)
   let waits = 0

@@ -76,7 +76,7 @@ test('a cluster that went back in time is refused until it is adopted', async ()
   await server.restart()
   await assert.rejects(store.load(['s']), { code: 'STORE_REPLACED' })
   await assert.rejects(store.beat(beat('i', { join: true })), { code: 'STORE_REPLACED' })
-  // Neither does a process that starts now, and has seen nothing of it.
+  // Neither does a process that starts now and has not seen it.
   await assert.rejects(source.open(OPENING), { code: 'STORE_COPIED' })
   const adopted = await source.open({ ...OPENING, adopt: true })
   assert.deepEqual([adopted.info.epoch, (await loadOne(adopted, 's'))?.fired], [2, 0])

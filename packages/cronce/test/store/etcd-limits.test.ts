@@ -25,7 +25,7 @@ import {
 } from '../../src/testing/conformance/samples.ts'
 import { askGateway, driverAt, OPENING } from './etcd-kit.ts'
 
-test('a full database refuses every write, and says what to do', async () => {
+test('a full database refuses every write, and the error has a hint', async () => {
   await using server = await startEtcd({ flags: ['--quota-backend-bytes=4194304'] })
   const store = await etcd({ endpoints: [server.url] }).open(OPENING)
   decideIn(1)
@@ -46,7 +46,7 @@ test('a full database refuses every write, and says what to do', async () => {
   assert.match(error.hint ?? '', /compact[\s\S]*defrag[\s\S]*alarm disarm/)
   await assert.rejects(store.beat(beat('i')), { code: 'STORE_FULL' })
   assert.notEqual(await loadOne(store, 's0'), null, 'it can be read')
-  // As the hint says.
+  // As the hint suggests.
   const { schedules } = await store.load(['s0'])
   await askGateway(server.url, '/v3/kv/deleterange', {
     key: btoa('cronce\0test\0d'),

@@ -38,7 +38,7 @@ describe('addresses', () => {
     assert.deepEqual(parseUrl('etcd://[::1]:2379').endpoints, ['http://[::1]:2379'])
   })
 
-  test('what is no URL is refused, and nothing of it is repeated', () => {
+  test('an invalid URL is refused, and no part of it is repeated', () => {
     for (const url of [
       'etcd://',
       'etcd:one',
@@ -87,7 +87,7 @@ test('messages are read as they were written, and unknown fields are passed over
   assert.deepEqual(decode(Buffer.alloc(0), schema), { large: '0', on: false, one: undefined, many: [] })
 })
 
-test('a server that is away is told from one that is silent, and whether anything was written', async () => {
+test('the error distinguishes a server that is down from one that is silent, and states whether anything was written', async () => {
   await using server = await startEtcd()
   const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
   const store = await etcd({ endpoints: [`http://127.0.0.1:${proxy.port}`], timeoutMs: 700 }).open(OPENING)
@@ -138,7 +138,7 @@ test('a cluster loses its leader, and a store on all its members goes on without
       const result = await applyOne(store, wanted)
       if (result.kind === 'applied') acknowledged++
     } catch {
-      // Unknown: what is there tells.
+      // Unknown: a read shows the result.
     }
     state = (await loadOne(store, 's').catch(() => null)) ?? state
   }
@@ -169,7 +169,7 @@ test('a watch ends when its member has lost its leader, and the next one goes to
   assert.notEqual(link.endpoint, from)
 })
 
-test('a user with a role for the prefix is enough; a wrong password and a missing right are told', async () => {
+test('a user with a role for the prefix is enough; a wrong password and a missing right are reported', async () => {
   await using server = await startEtcd()
   const ask = (path: string, body: object) => askGateway(server.url, `/v3/auth/${path}`, body)
   const [key, range_end] = [btoa('cronce\0'), btoa('cronce\x01')]
@@ -186,7 +186,7 @@ test('a user with a role for the prefix is enough; a wrong password and a missin
   const store = await as('jobs', 'of-jobs')
   decideIn(1)
   await create(store, schedule('s'))
-  // The server forgets the tokens of logins when it restarts.
+  // The server loses the tokens of logins when it restarts.
   await server.restart()
   await applyAll(store, [creation(schedule('t'))])
   await store.close()

@@ -96,7 +96,7 @@ test('a copy goes its own way, and a restore returns to its moment with all that
   assert.equal(await kindOf(store, settlement(state, run)), 'applied')
 })
 
-test('a copy shares nothing with the original, whatever its keys are called', async () => {
+test('a copy shares nothing with the original, for all keys', async () => {
   const { source } = await openAt()
   const value = JSON.parse('{"__proto__": {"deep": [1]}, "list": [{"a": 1}]}')
   await source.transaction((tx) => tx.set('__proto__', value))
@@ -108,7 +108,7 @@ test('a copy shares nothing with the original, whatever its keys are called', as
   assert.equal(value.list[0].a, 1)
 })
 
-test('equal data has an equal hash, in whatever order it came to be', async () => {
+test('equal data has an equal hash, independent of the order of its changes', async () => {
   const forwards = await openAt()
   const backwards = await openAt()
   const names = ['a', 'b', 'c', '10', '9']
@@ -201,7 +201,7 @@ test('a claim renews the lease also when all of it is refused', async () => {
   assert.deepEqual([instance?.renewals, instance?.renewedAt], [1, NOON + 5])
 })
 
-test('the version is one higher, whatever the caller wrote into the state', async () => {
+test('the version is one higher, even if the caller wrote another one into the state', async () => {
   const { store } = await openAt()
   await store.apply([creation(schedule('s', { version: 99 }))])
   assert.equal((await store.load(['s'])).schedules[0]?.version, 1)
@@ -448,7 +448,7 @@ test('a store that was closed refuses everything, and the others go on', async (
   assert.equal(await kindOf(other, creation(schedule('s'))), 'applied')
 })
 
-test('a cursor that is none of ours is refused', async () => {
+test('a malformed cursor is refused', async () => {
   const { store } = await openAt()
   for (const after of ['', 'x', '{}', '[]', '[1]', '["a",1,""]']) {
     await assert.rejects(store.listRecords({ view: 'fires', after, limit: 1 }), { code: 'CURSOR_INVALID' }, after)

@@ -41,7 +41,7 @@ export async function rowsOf<Column extends string>(
   return (await database.script(sql)) as Readonly<Record<Column, unknown>>[]
 }
 
-/** The same server, as somebody else or in another database. */
+/** The same server, with another user or database. */
 export function urlWith(url: string, { user, password, database }: UrlParts): string {
   const changed = new URL(url)
   if (user !== undefined) changed.username = user

@@ -57,7 +57,7 @@ export async function failure(promise: Promise<unknown>): Promise<Error & { code
 
 export interface Worker {
   readonly process: ChildProcess
-  /** The next thing that it says. */
+  /** Its next message. */
   said(): Promise<unknown>
 }
 
@@ -76,7 +76,7 @@ export function startWorker(
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  // Not `exit`, which may be heard before what the process said last.
+  // Not `exit`, which may be emitted before the last message of the process.
   const gone = once(child, 'disconnect').then(() => assert.fail('it ended and said nothing'))
   gone.catch(() => {})
   const said = async (): Promise<unknown> => (await Promise.race([once(child, 'message'), gone]))[0]

@@ -14,7 +14,7 @@ registerHooks({
 const { openDatabase } = await import('../../src/store/postgres/open.ts')
 const database = openDatabase(order.url, { warn: (code, message) => process.send!({ warned: code, message }) })
 
-/** Whoever sends nothing more can end, if nothing else keeps it. */
+/** A process with nothing left to send can end, if nothing else keeps it alive. */
 function say(what: unknown): void {
   process.send!(what, () => process.disconnect())
 }
@@ -29,7 +29,7 @@ switch (order.task) {
     setInterval(() => {}, 1_000)
     break
   }
-  // Not closed: a process ends all the same.
+  // Not closed: the process still ends.
   case 'leave open': {
     await database.session()
     say(await database.ask(ECHO, ['done']))

@@ -50,7 +50,7 @@ describe('connections from a URL', () => {
     const pid = await database.ask(PID, [])
     await watcher.script(`select pg_terminate_backend(${pid})`)
     await eventually('it is gone', async () => (await countConnections(watcher, `pid = ${pid}`)) === 0)
-    // Whoever asks before this process has heard of it is told that it was lost.
+    // A request before this process has noticed is answered as lost.
     await eventually('another one answers', async () => (await database.ask(PID, []).catch(() => pid)) !== pid)
   })
 
@@ -70,7 +70,7 @@ describe('connections from a URL', () => {
     const database = openFor(context, server.url)
     await database.ask(ECHO, [''])
     await server.kill()
-    // The first one may be sent before this process hears that its connection has ended.
+    // The first request may be sent before this process learns that its connection has ended.
     const asked = database.ask(ECHO, ['patient']).catch((error: unknown) => {
       assert.equal((error as StoreError).code, 'STORE_LOST')
       return database.ask(ECHO, ['patient'])
@@ -79,7 +79,7 @@ describe('connections from a URL', () => {
     assert.equal(await asked, 'patient')
   })
 
-  test('an unreachable server is said to be, without the password', async (context) => {
+  test('an unreachable server is reported, without the password', async (context) => {
     const password = new URL(server.url).password
     const database = openFor(context, withPort(server.url, 1), { timeoutMs: 200 })
     const error = await failure(database.ask(ECHO, ['']))
@@ -87,7 +87,7 @@ describe('connections from a URL', () => {
     assert.ok(!`${error.message} ${database.name} ${JSON.stringify(error)}`.includes(password))
   })
 
-  test('a wrong password is said at once, and not tried again', async (context) => {
+  test('a wrong password is reported at once, and not tried again', async (context) => {
     const url = new URL(server.url)
     url.password = 'wrong'
     const { code, notApplied } = await failure(openFor(context, url.href).ask(ECHO, ['']))
@@ -104,12 +104,12 @@ describe('connections from a URL', () => {
     )
     assert.deepEqual([first!.code, first!.notApplied], ['STORE_SILENT', false])
     assert.deepEqual([second!.code, second!.notApplied], ['STORE_SILENT', false])
-    // Whether it was still waiting for one of theirs, or for a new one after they were ended, is a matter of a millisecond.
+    // Whether it still waited for a used connection or already for a new one depends on a millisecond.
     assert.match(third!.code, /^STORE_(FULL_OF_CONNECTIONS|UNREACHABLE)$/)
     assert.equal(third!.notApplied, true)
   })
 
-  test('a server without connections to spare is said to be full', async (context) => {
+  test('a server without connections to spare is reported as full', async (context) => {
     const url = new URL(server.url)
     url.username = 'limited'
     const watcher = openFor(context, server.url)
@@ -147,7 +147,7 @@ describe('connections from a URL', () => {
     assert.deepEqual(await worker.said(), ['asked', 'transacted', 'heard', true])
   })
 
-  test('without a driver it says how to get one', async (context) => {
+  test('without a driver it reports how to get one', async (context) => {
     const worker = startWorker(context, { task: 'ask', url: server.url }, ['pg', 'postgres'])
     assert.match(String(await worker.said()), /^STORE_DRIVER_MISSING: .*pg was looked for in \//)
   })
@@ -197,7 +197,7 @@ describe('a network that swallows', () => {
   })
 })
 
-describe('what the server says, in our words', () => {
+describe('errors of the server, in our words', () => {
   const cases = {
     '40001': 'STORE_CONFLICT',
     '40P01': 'STORE_CONFLICT',
@@ -250,7 +250,7 @@ describe("the user's own", () => {
     assert.equal((await pool.query('select 1 as one')).rows[0].one, 1)
   })
 
-  test('pool that is used up is said to be; nothing was sent', async (context) => {
+  test('pool that is used up is reported; nothing was sent', async (context) => {
     const pool = new pg.Pool({ connectionString: server.url, max: 1 })
     afterwards(context, () => pool.end())
     const database = openFor(context, pool, { timeoutMs: 800 })

@@ -70,7 +70,7 @@ alter table dumped.restored rename to _meta`)
     await assert.rejects(settled(database, 'dumped'), { code: 'STORE_COPIED' })
   })
 
-  test('another server is another store, whatever the numbers of its databases', async () => {
+  test('another server is another store, even if its databases have the same numbers', async () => {
     await migrateUp(database, 'moved')
     await settled(database, 'moved')
     await database.script("update moved._meta set system_id = '7000000000000000000'")
@@ -104,7 +104,7 @@ alter table dumped.restored rename to _meta`)
     )
   })
 
-  test('what the server does not tell is said, and not compared', async (t) => {
+  test('what the server hides is reported, and not compared', async (t) => {
     await database.script('create database secretive')
     await database.script("create role narrow login password 'narrow'")
     const owner = await plainDatabase(urlWith(server.url, { database: 'secretive' }))

@@ -58,7 +58,7 @@ test('a wake-up, other buckets and a job not asked about before make a look whol
   assert.equal(look(looks, new Map(), [{ job: '__proto__', buckets: '' }]), NOON - 2_000)
 })
 
-test('now and then a look is whole by itself', (context) => {
+test('now and then a look is complete by itself', (context) => {
   let mono = 1_000
   context.mock.method(performance, 'now', () => mono)
   const looks = new LookPositions()

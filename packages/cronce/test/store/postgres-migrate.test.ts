@@ -53,7 +53,7 @@ describe('Migrations of PostgreSQL', () => {
     })
   })
 
-  test('up does what status says, tells each step, and finds nothing to do the second time', async () => {
+  test('up does what status shows, reports each step, and finds nothing to do the second time', async () => {
     const told: string[] = []
     const up = () => migrateUp(database, 'fresh', { onProgress: ({ number, by }) => told.push(`${number} by ${by}`) })
     const { state, applied, pending } = await up()
@@ -116,12 +116,12 @@ describe('Migrations of PostgreSQL', () => {
     await assert.rejects(requireMigrated(database, 'newer', [...MIGRATIONS, NEXT]), { code: 'STORE_SCHEMA_NEWER' })
   })
 
-  test('a newer version on an older schema says what to run', async () => {
+  test('a newer version on an older schema reports what to run', async () => {
     await migrateUp(database, 'older')
     await assert.rejects(requireMigrated(database, 'older', [...MIGRATIONS, NEXT]), { code: 'STORE_NOT_MIGRATED' })
   })
 
-  test('tables of a version with another format are refused, and it is said what to do', async () => {
+  test('tables of a version with another format are refused, with a hint', async () => {
     const old = { ...MIGRATIONS[0]!, name: 'tables, functions and views', sql: () => '' }
     await migrateUp(database, 'old_format', { migrations: [old] })
     for (const work of [requireMigrated, migrateUp, migrationStatus]) {
@@ -152,7 +152,7 @@ describe('Migrations of PostgreSQL', () => {
     await assert.rejects(migrateUp(tenant, 'not_own'), { code: 'STORE_FORBIDDEN' })
   })
 
-  test('by whatever way the database is reached, also through a pooler that shares its connections', async (t) => {
+  test('over every kind of connection, also through a pooler that shares its connections', async (t) => {
     const bouncer = await startPgbouncer({ upstream: server, poolSize: 1 })
     const pool = new Pool({ connectionString: server.url })
     const sql = postgresJs(server.url)

@@ -93,7 +93,7 @@ describe('mistakes with PostgreSQL', () => {
     assert.ok(!text.includes(new URL(server.url).password || '\0'))
   })
 
-  test('a transaction that was idle for too long says so, whatever its next statement said', async (context) => {
+  test('a transaction that was idle for too long is reported as such, for every error of its next statement', async (context) => {
     const url = changed((to) => to.searchParams.set('options', '-c idle_in_transaction_session_timeout=200ms'))
     const database = openFor(context, url)
     const wait = (tx: unknown): Promise<unknown> =>

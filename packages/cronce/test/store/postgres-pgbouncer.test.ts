@@ -38,7 +38,7 @@ const NOUNS: Readonly<Record<string, (rule: Rule) => void>> = {
   'unknown answers': unknownRules,
 }
 
-/** What transactions and races need, with a single connection for everybody. */
+/** What transactions and races need, with a single shared connection. */
 const FEW = ['claiming', 'transactions', 'unknown answers']
 
 /** With two, nearly everything: for `npm run test:newest-postgres`, which has the time. */
@@ -66,7 +66,7 @@ async function open(poolSize: number): Promise<StoreUnderTest<PostgresTransactio
   const user = openPool(server.url)
   await user.query('create table texts (text text not null)')
   return {
-    // It would find out in a second that there is no session to be had, at every opening.
+    // It would take a second at every opening to find out that there is no session.
     source: postgres(bouncer.url, { migrate: 'auto', session: false }),
     database: {
       write: async (tx, text) => void (await tx.query('insert into texts values ($1)', [text])),
@@ -81,7 +81,7 @@ async function open(poolSize: number): Promise<StoreUnderTest<PostgresTransactio
   }
 }
 
-test('behind a pooler it is said once what is lost by it', async (context) => {
+test('behind a pooler the lost features are reported once', async (context) => {
   const server = await startPostgres()
   context.after(() => server.stop())
   const bouncer = await startPgbouncer({ upstream: server, poolSize: 2, mode: 'transaction' })

@@ -283,7 +283,7 @@ test('a plain claim is held by its instance, and an orphan once that is dead', a
   assert.equal(uses('claim'), 1)
 })
 
-test('a plain claim may start its run in the future, and a plain settlement may say another start', async (context) => {
+test('a plain claim may start its run in the future, and a plain settlement may have another start', async (context) => {
   const { store, peer, uses } = await pairOf(context)
   const { now } = await store.load([])
   const claimed = plainClaimOf(await create(store, schedule('s')), now + 10_000, { notBefore: now })

@@ -12,7 +12,8 @@ export let pool: pg.Pool
 before(async () => {
   server = await startPostgres({ settings: { fsync: 'off' } })
   pool = new pg.Pool({ connectionString: server.url, max: 8 })
-  // Whoever comes to this trigger stays there until the test lets go. The store's own patience must not end it before.
+  // A transaction that reaches this trigger waits until the test releases it. The store's own timeout must not end it
+  // before.
   await pool.query(`
     create function stay() returns trigger language plpgsql set lock_timeout = 0 as $$
     begin
@@ -53,9 +54,9 @@ export async function begun(context: TestContext, begin = 'begin'): Promise<pg.P
   return client
 }
 
-/** Holds up whoever does this. Returns how to let go. */
+/** Blocks transactions that do this. Returns a function that releases them. */
 export async function barrier(context: TestContext, event: string, when = 'true'): Promise<() => Promise<void>> {
-  // Before the guard, so that it is done after: as long as somebody stays there, the trigger can't go.
+  // Registered before the guard, so that it runs after: the trigger cannot be dropped while a transaction waits in it.
   afterwards(context, () => pool.query(`drop trigger if exists stay ${event.slice(event.indexOf(' on '))}`))
   const guard = await begun(context)
   await guard.query('select pg_advisory_xact_lock(1)')
@@ -65,7 +66,7 @@ export async function barrier(context: TestContext, event: string, when = 'true'
   }
 }
 
-/** Until so many wait for somebody's lock. */
+/** Until this many sessions wait for a lock. */
 export function waiting(count = 1): Promise<void> {
   return eventually(`${count} wait for a lock`, async () => {
     const { rows } = await pool.query('select from pg_locks where not granted')

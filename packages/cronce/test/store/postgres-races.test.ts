@@ -24,7 +24,7 @@ import {
 import { asking, eventually, failure, openFor } from './postgres-connection-kit.ts'
 import { barrier, begun, kinds, openIn, pool, poolFor, server, usedSlots, waiting } from './postgres-races-kit.ts'
 
-/** What only comes out between two who meet at the worst moment, or in a transaction that somebody else holds open. */
+/** Races between two transactions that meet at the worst moment, or in a transaction that another client holds open. */
 
 for (const [state, forgotten] of [
   ['open', 'select 1'],
@@ -172,7 +172,7 @@ test('what is written in a transaction of the user wakes its own process when th
   await eventually('it hears of the commit', () => wakes > heard + 2)
 })
 
-test('a settlement is decided on the whole state as it was when the lock was got', async (context) => {
+test('a settlement is decided on the whole state at the time the lock was acquired', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
   const { state, run } = await running(store, 'a', { instance: 'i' })
@@ -209,7 +209,7 @@ test('a run that ended while its transaction waited for the lock is stale', asyn
   assert.deepEqual(await transacting, { kind: 'stale' })
 })
 
-test('a write that waits in vain for a lock delays no other', async (context) => {
+test('a write that times out on a lock delays no other', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
   const slots = { instance: 'i', slots: ['held'], limit: 5 }
@@ -295,9 +295,9 @@ test('a change that is refused for one slot takes no room in another', async (co
   assert.deepEqual(results, [{ kind: 'full', slot: 'full' }, { kind: 'applied' }])
 })
 
-test('a call of which a part was written does not say that nothing was', async (context) => {
+test('a call of which a part was written does not report that nothing was', async (context) => {
   const store = await openIn(context)
-  // Stands for whatever may go wrong with the part that has to wait for a slot.
+  // Represents any failure of the part that has to wait for a slot.
   await pool.query("alter table cronce._holds add check (slot <> 'broken')")
   const first = change(await create(store, schedule('a')), { failedInRow: 7 })
   const second = claim(await create(store, schedule('b')), { instance: 'i', slots: ['broken'] })
@@ -314,12 +314,12 @@ test('a call of which a part was written does not say that nothing was', async (
   assert.equal((await writing).notApplied, false)
 })
 
-test('a connection on which the server says that it is in the wrong state for this is not used again', async (context) => {
+test('a connection that the server reports to be in the wrong state is not used again', async (context) => {
   const database = openFor(context, server.url, { connections: 1, session: false })
   const pid = asking('select pg_backend_pid()::text as answer')
   const first = await database.ask(pid, [])
 
-  // 55000, as a standby says to what asks for the timeline.
+  // 55000, the answer of a standby to a query for the timeline.
   const error = await failure(database.ask(asking('select pg_wal_replay_pause()::text as answer'), []))
 
   assert.equal(error.code, 'STORE_READONLY')
@@ -340,7 +340,7 @@ test('a batch is written in order, also where two schedules want one slot', asyn
   assert.deepEqual(await usedSlots(context), { one: 1 })
 })
 
-test('a claim that shared the row of its instance refutes a burial that was decided before it', async (context) => {
+test('a claim that shared the row of its instance prevents an earlier decision to declare it dead', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
   const claimant = { instance: 'i', leaseMs: 60_000 }
@@ -394,7 +394,7 @@ test('an instance is declared dead at a time when no other transaction had its r
   assert.ok(dead!.endedAt! >= now, `${dead!.endedAt} is not before ${now}`)
 })
 
-test('claims are forgotten after the settlement that ends their last run, with a later claim or a heartbeat', async (context) => {
+test('claims are deleted after the settlement that ends their last run, with a later claim or a heartbeat', async (context) => {
   const store = await openIn(context)
   const peer = await openIn(context)
   await join(store, 'i')

@@ -54,7 +54,7 @@ describe('a recipe of docs/postgres.md', { concurrency: 2, timeout: 600_000 }, (
         await client.close()
         await sql.end()
       })
-      // The row is refused once: the fire fails, and nothing of it stays.
+      // The row is refused once: the fire fails, and none of its writes stay.
       await sql.query('alter table statements add constraint closed check (cents < 0)')
       await startRecipe(context, index, code, url)
       await until('the job is declared', async () => (await client.schedules.list()).items.length > 0)

@@ -100,7 +100,7 @@ describe('Roles and views of PostgreSQL', () => {
     const warnings: string[] = []
     const tell = (...words: unknown[]): void => {
       const warning = words.join(' ')
-      // On a busy machine an answer takes so long that its clock seems to be off.
+      // On a busy machine an answer can take long enough that its clock seems to be off.
       if (!warning.startsWith("This machine's clock is")) warnings.push(warning)
     }
     const logger = { debug: () => {}, info: () => {}, warn: tell, error: tell }

@@ -27,7 +27,7 @@ async function sessionOf(context: TestContext, options: Partial<ConnectOptions> 
   return session
 }
 
-/** The sessions that last said something like this are ended by the server. */
+/** The server ends the sessions whose last statement matches this. */
 async function terminate(context: TestContext, like: string): Promise<void> {
   const database = openFor(context, server.url)
   const sql = `select count(pg_terminate_backend(pid))::text as answer from pg_stat_activity where pid <> pg_backend_pid() and query like '${like}'`
@@ -35,7 +35,7 @@ async function terminate(context: TestContext, like: string): Promise<void> {
 }
 
 describe('a session', () => {
-  test('hears what is notified, also after it was lost', async (context) => {
+  test('receives notifications, also after it was lost', async (context) => {
     const database = openFor(context, server.url)
     const session = (await database.session())!
     const heard: string[] = []
@@ -169,7 +169,7 @@ describe('a session', () => {
 
 describe('behind PgBouncer', () => {
   for (const poolSize of [1, 2]) {
-    test(`in transaction mode with ${poolSize}, there is none, and one word about it`, async (context) => {
+    test(`in transaction mode with ${poolSize}, there is none, and one warning about it`, async (context) => {
       const bouncer = await startPgbouncer({ upstream: server, poolSize })
       afterwards(context, () => bouncer.stop())
       const warnings: string[] = []
@@ -185,7 +185,7 @@ describe('behind PgBouncer', () => {
     })
   }
 
-  test('in session mode, it is as good as a direct one', async (context) => {
+  test('in session mode, it works like a direct one', async (context) => {
     const bouncer = await startPgbouncer({ upstream: server, poolSize: 4, mode: 'session' })
     afterwards(context, () => bouncer.stop())
     const session = (await openFor(context, bouncer.url).session())!
@@ -225,14 +225,14 @@ describe('liveness', () => {
     assert.deepEqual(await own.probe(['other'], () => true), ['other'])
   })
 
-  test('reports whose session has ended, and who has another namespace', async (context) => {
+  test('reports instances whose session has ended, and those of another namespace', async (context) => {
     const [first, second] = [openFor(context, server.url), openFor(context, server.url)]
     const [own, other] = [new Liveness(first, 'cronce', 'n'), new Liveness(second, 'cronce', 'n')]
     assert.equal(own.isHolding(), null)
     await own.hold('own')
     await other.hold('other')
     assert.deepEqual([own.isHolding(), other.isHolding()], [true, true])
-    // The first look sees it held; it goes on until somebody dies.
+    // The first look sees it held; probing continues until an instance dies.
     const probed = own.probe(['other', 'unknown'], () => true)
     await eventually('it is looked at', async () => {
       const sql = "select count(*)::text as answer from pg_locks where locktype = 'advisory' and not granted"
@@ -288,7 +288,7 @@ describe('wake-ups', () => {
     assert.deepEqual([wokenElsewhere, another!.isBusy('me'), own!.isBusy('me')], [0, false, false])
   })
 
-  test('tell of a lost session, and wake when it is back: something may have been missed', async (context) => {
+  test('reports a lost session, and wakes when it is back: a notification may have been missed', async (context) => {
     const database = openFor(context, server.url)
     const wakeUp = new WakeUp(wakeChannel('cronce', 'lost'), () => database.session())
     const hints: string[] = []

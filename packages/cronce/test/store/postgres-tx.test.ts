@@ -178,7 +178,7 @@ describe('a transaction', () => {
       const { code, notApplied } = await failure(asked)
       assert.deepEqual([code, notApplied], ['STORE_SILENT', false])
       await eventually('it was committed all the same', async () => (await kept(way)) === 1)
-      // Our own is ended by then, and the server has heard of it; the user's is the user's.
+      // Our own connection has ended by then, and the server has noticed; the user's connection stays.
       const open = way === "the user's way" ? 1 : 0
       await eventually('its session is over', async () => (await sessionsOf(way)) === open)
       proxy.mode('pass')
@@ -198,7 +198,7 @@ describe('a transaction', () => {
     assert.deepEqual([code, notApplied], ['STORE_LOST', true])
   })
 
-  test('whose work has gone to sleep is ended by the server, and its rows are free', async (context) => {
+  test('whose work hangs is ended by the server, and its rows are free', async (context) => {
     const setting = "select current_setting('idle_in_transaction_session_timeout') as answer"
     const calm = openFor(context, server.url)
     assert.equal(await calm.transaction((tx) => calm.askIn(tx, asking(setting), [])), '15s')

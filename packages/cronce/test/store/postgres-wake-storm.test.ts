@@ -43,7 +43,7 @@ test('a role without any right can send wake-ups, and wakes no instance more tha
     `select pg_notify($1, 'busy:' || i || repeat('x', 1000)) from generate_series(1, ${NOTIFICATIONS}) i`,
     [channel],
   )
-  // What a peer sends after all of that is heard.
+  // A message that a peer sends after all of that is received.
   const before = hints
   await owner.query('select pg_notify($1, $2)', [channel, 'the last'])
   await until(() => hints > before)

@@ -39,7 +39,7 @@ function withoutMoments(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const isInstance = 'renewals' in value
   const own = 'begunAt' in value ? 'endedAt' : isInstance ? 'startedAt' : ''
-  // Whether the lease of one that is over has run out says nothing.
+  // Whether the lease of an ended instance has expired is irrelevant.
   const ended = isInstance && 'endedAt' in value && value.endedAt !== null ? 'expired' : ''
   const kept = Object.entries(value).filter(([name]) => !MOMENTS.has(name) && name !== own && name !== ended)
   // Of an instance: whether it has ended.

@@ -45,7 +45,7 @@ function anyTime({ base, now, random }: Twins): number {
   return base + (random(12) - 6) * HOUR_MS + (random(2) === 0 ? 2 : -2) * HOUR_MS
 }
 
-/** Above all numbers so far: what a store takes to be the last one of a name that it has forgotten is its own affair. */
+/** Above all numbers so far: which number a store assumes for a pruned name is up to the store. */
 let created = 0
 
 /** A change that its state allows, or one that is refused. */

@@ -57,7 +57,7 @@ const onCluster = async (): Promise<StoreUnderTest> => {
 }
 
 if (CRONCE_LONG === '1') {
-  // Both clients do as told, which their own tests show each time; what the store makes of it is the same.
+  // The clients' own tests show each time that both work; the store behaves the same on both.
   describeStore('Redis, by node-redis', byNodeRedis)
   describeStore('Redis Cluster of three', onCluster)
 } else {

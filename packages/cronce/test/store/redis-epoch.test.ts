@@ -46,7 +46,7 @@ describe('a Redis server that is restarted', () => {
   })
   after(() => server.stop())
 
-  test('goes on in another epoch, with all that it had, and says that nothing was lost', async (context) => {
+  test('continues in another epoch, with all of its data, and reports that nothing was lost', async (context) => {
     const store = await openIn(context, server.url)
     await join(store, 'i')
     const state = await create(store, schedule('s'))
@@ -107,7 +107,7 @@ test('a server that lost everything is reported by instances that knew it, and i
   const answer = await persist(() => store.beat(beat('i')))
   assert.deepEqual([answer.epoch > epoch, answer.lost, answer.alive], [true, true, false])
   assert.equal(await loadOne(store, 's'), null)
-  // It says so for as long as this epoch lasts, and no longer.
+  // It reports this for as long as this epoch lasts, and no longer.
   assert.equal((await store.beat(beat('i', { join: true }))).lost, true)
   await redisCommand(server, 'FLUSHALL')
   const again = await store.beat(beat('i'))
@@ -139,7 +139,7 @@ test('a replica that lacks the last writes is found out by an instance that saw 
   const [idle, busy] = [await openIn(context, door.url, 'cut'), await openIn(context, door.url, 'cut')]
   await create(busy, schedule('lost'))
 
-  // Somebody who has seen nothing of it writes more than was lost, before the others are there.
+  // An instance that has seen none of it writes more than was lost, before its peers are there.
   const first = await openIn(context, replica.url, 'cut')
   assert.ok(first.info.epoch > epoch)
   for (let number = 0; number < 20; number++) await create(first, schedule(`new-${number}`))

@@ -37,7 +37,7 @@ describe('a link to a cluster by each client', () => {
     for (const key of keys) assert.equal(slotOf(key), await cluster.slotOf(key), key)
   })
 
-  test('goes to the server that has the key, and hears what is published there', async (context) => {
+  test('goes to the server that has the key, and receives what is published there', async (context) => {
     for (const namespace of ['one', 'two']) {
       const owner = await cluster.ownerOf(slotOf(`{${namespace}}`))
       await withEach(linkEach(context, cluster, namespace), async ({ link, key }) => {
@@ -85,7 +85,7 @@ describe('a link to a cluster by each client', () => {
     })
 
     const { finish } = await cluster.beginMove(slot, to)
-    // Its keys are in two places, and nobody sees them all.
+    // Its keys are in two places, and no node has all of them.
     await withEach(links, async ({ link, key }) => {
       assertFault(await failure(link.run(COUNT, key, [])), 'STORE_UNREACHABLE', true)
       assertFault(await failure(link.run(COUNT, `${key}:new`, [])), 'STORE_UNREACHABLE', true)
@@ -104,7 +104,7 @@ describe('a link to a cluster by each client', () => {
       })
     })
 
-    // Also whoever only listens.
+    // Also connections that only subscribe.
     await cluster.moveSlot(slot, from)
     await withEach(links, ({ key }) =>
       eventually('it is heard here again', async () => {
@@ -133,14 +133,14 @@ describe('a link to a cluster by each client', () => {
     await eventually('they listen again', () => sessions.every((session) => session.isListening()))
   })
 
-  test('a client for clusters says what to do with one server', async (context) => {
+  test('a client for clusters suggests what to do with one server', async (context) => {
     const server = await serverFor(context)
     for (const { link, key } of linkEach(context, { nodes: [server], urls: [server.url] }, 'lonely')) {
       assertFault(await failure(link.run(COUNT, key, [])), 'STORE_INVALID', true)
     }
   })
 
-  test('a client for one server says what to do', async (context) => {
+  test('a client for one server suggests what to do with a cluster', async (context) => {
     const other = await cluster.ownerOf((slotOf('{plain}') + 8_192) % 16_384)
     const key = 'cronce:{plain}'
     for (const kind of KINDS) {

@@ -8,8 +8,8 @@ import { StoreError } from '../../src/store/store-error.ts'
 import { assertFault, eventually, failure, linkEach, linkFor, serverFor, withEach } from './redis-link-kit.ts'
 import { COUNT, ECHO, KEY, scriptOf } from './redis-link-scripts.ts'
 
-describe('what the server says', { concurrency: 4 }, () => {
-  test("a server that can't write says so before it writes", async (context) => {
+describe('errors of the server', { concurrency: 4 }, () => {
+  test("a server that can't write reports it before it writes", async (context) => {
     const server = await serverFor(context)
     const links = linkEach(context, server.url)
     const allFail = (code: string): Promise<void> =>
@@ -54,7 +54,7 @@ describe('what the server says', { concurrency: 4 }, () => {
     const before = await ours()
     await redisCommand(server, 'REPLICAOF', '127.0.0.1', '1')
     await withEach(links, async ({ link, key }) => {
-      // The first answer says that this is the wrong place, while the second command is still on its way there.
+      // The first answer reports the wrong node, while the second command is still on its way there.
       const long = 'x'.repeat(4_000_000)
       const [fault, answer] = await Promise.all([failure(link.run(COUNT, key, [])), link.run(ECHO, key, [long])])
       assertFault(fault, 'STORE_READONLY', true)

@@ -125,7 +125,7 @@ export async function timesCalled(server: Server, command: string): Promise<numb
   return Number(new RegExp(`^cmdstat_${command.replace('|', '\\|')}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0)
 }
 
-/** Connections of these kinds that a server has, but for that of whoever asks. */
+/** Connections of these kinds that a server has, without the one that asks. */
 export async function connectionsOf(server: Server, type: 'normal' | 'pubsub'): Promise<number> {
   const list = await redisText(server, 'CLIENT', 'LIST', 'TYPE', type)
   return list.split('\n').filter((line) => line.includes(' name=cronce ')).length

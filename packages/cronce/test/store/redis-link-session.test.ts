@@ -31,7 +31,7 @@ async function listenBy({ link, key }: Linked): Promise<Ear> {
   return ear
 }
 
-/** Say something until everybody has heard it: what is said while nobody listens is lost. */
+/** Publishes until all subscribers have received it: a message without subscribers is lost. */
 async function sayTo(server: Server, ears: readonly Ear[], what: string): Promise<void> {
   for (const { session, channel, heard } of ears) {
     await eventually(`${channel} has heard ${what}`, async () => {
@@ -42,7 +42,7 @@ async function sayTo(server: Server, ears: readonly Ear[], what: string): Promis
 }
 
 describe('a session by each client', { concurrency: 4 }, () => {
-  test('hears what is published, on as many channels as one likes', async (context) => {
+  test('receives what is published, on any number of channels', async (context) => {
     const server = await serverFor(context)
     await withEach(linkEach(context, server.url), async (linked) => {
       const { session, channel, heard } = await listenBy(linked)
@@ -52,7 +52,7 @@ describe('a session by each client', { concurrency: 4 }, () => {
       const other: string[] = []
       const stops = await Promise.all([
         session.listen(`${channel}:other`, (payload) => other.push(payload)),
-        session.listen(channel, () => assert.fail('a listener that throws harms nobody')),
+        session.listen(channel, () => assert.fail('a listener that throws')),
         session.listen(channel, (payload) => other.push(payload)),
       ])
       for (const payload of ['é 🎉', '', 'last']) await redisCommand(server, 'SPUBLISH', channel, payload)
@@ -74,7 +74,7 @@ describe('a session by each client', { concurrency: 4 }, () => {
     assert.deepEqual([await connectionsOf(server, 'normal'), await connectionsOf(server, 'pubsub')], [3, 3])
   })
 
-  test('tells that it was lost and is back, and hears again', async (context) => {
+  test('reports that it was lost and is back, and receives again', async (context) => {
     const server = await serverFor(context)
     const ears = await Promise.all(linkEach(context, server.url).map(listenBy))
     await redisCommand(server, 'CLIENT', 'KILL', 'TYPE', 'pubsub')
@@ -111,7 +111,7 @@ describe('a session by each client', { concurrency: 4 }, () => {
   test('listens in the old way to servers before 7.0', async (context) => {
     assert.equal(await pubSubOf(async () => [null]), 'plain')
     const server = await serverFor(context)
-    // The same as whoever may not ask whether it can do better.
+    // Like a user without the right to ask which features the server has.
     await redisCommand(server, 'ACL', 'SETUSER', 'old', 'on', '>secret', '~*', '&*', '+@all', '-command')
     const url = server.url.replace('redis://', 'redis://old:secret@')
     const ears = await Promise.all(linkEach(context, url).map(listenBy))

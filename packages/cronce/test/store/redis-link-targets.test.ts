@@ -16,7 +16,7 @@ import { afterwards } from './sqlite-kit.ts'
 
 interface Worker {
   readonly process: ChildProcess
-  /** The next thing that it says. */
+  /** Its next message. */
   said(): Promise<unknown>
 }
 
@@ -29,7 +29,7 @@ function startWorker(context: TestContext, order: { task: string; url: string },
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  // Not `exit`, which may be heard before what the process said last.
+  // Not `exit`, which may be emitted before the last message of the process.
   const gone = once(child, 'disconnect').then(() => assert.fail('it ended and said nothing'))
   gone.catch(() => {})
   return { process: child, said: async () => (await Promise.race([once(child, 'message'), gone]))[0] }
@@ -38,7 +38,7 @@ function startWorker(context: TestContext, order: { task: string; url: string },
 const IN_DATABASE_1 = "redis.call('SELECT', 1) return redis.call('GET', ARGV[1])"
 
 describe('what a link is opened by', { concurrency: 4 }, () => {
-  test('URLs say where the server is', () => {
+  test('URLs contain the address of the server', () => {
     const plain = {
       isCluster: false,
       isEncrypted: false,
@@ -90,7 +90,7 @@ describe('what a link is opened by', { concurrency: 4 }, () => {
     }
   })
 
-  test('names tell no secrets', () => {
+  test('names contain no secrets', () => {
     assert.equal(nameOf('redis://user:p@ss@host:1/2?db=3'), 'redis://host:1/2')
     assert.equal(nameOf('rediss-cluster://user:pass@a:1,b:2'), 'rediss-cluster://a:1,b:2')
     assert.equal(nameOf('nonsense:secret'), 'redis')
@@ -114,7 +114,7 @@ describe('what a link is opened by', { concurrency: 4 }, () => {
     }
   })
 
-  test("the user's client is left alone, whatever it was set to", async (context) => {
+  test("the user's client is left alone, with all its settings", async (context) => {
     const server = await serverFor(context)
     const odd = { keyPrefix: 'odd:', enableAutoPipelining: true, stringNumbers: true, db: 1 }
     const six = new Redis(server.url, { ...odd, replyMapping: 'resp3', connectionName: 'theirs' })

@@ -15,7 +15,7 @@ registerHooks({
 const { openLink } = await import('../../src/store/redis/open-link.ts')
 const link = openLink(order.url, {})
 
-/** Whoever sends nothing more can end, if nothing else keeps it. */
+/** A process with nothing left to send can end, if nothing else keeps it alive. */
 function say(what: unknown): void {
   process.send!(what, () => process.disconnect())
 }
@@ -25,7 +25,7 @@ async function listen(): Promise<void> {
 }
 
 switch (order.task) {
-  // Not closed: a process ends all the same.
+  // Not closed: the process still ends.
   case 'leave open':
     await listen()
     say(await link.run(ECHO, KEY, ['done']))

@@ -25,7 +25,7 @@ async function proxyFor(context: TestContext, server: Server): Promise<TcpProxy 
   return Object.assign(proxy, { url: `redis://127.0.0.1:${proxy.port}` })
 }
 
-/** The first may be sent before it is heard that the connection is over. */
+/** The first request may be sent before the client learns that the connection is closed. */
 async function tryTwice(work: () => Promise<unknown>): Promise<void> {
   const fault = await work().then(
     () => null,
@@ -95,7 +95,7 @@ describe('a link by each client', { concurrency: 4 }, () => {
     const server = await serverFor(context)
     const links = linkEach(context, server.url, { timeoutMs: 1_500 })
     await answerEach(links)
-    // CLIENT PAUSE does the same, also to whoever wants to end it.
+    // CLIENT PAUSE would do the same, but would also block the command that ends it.
     process.kill(server.pid, 'SIGSTOP')
     await withEach(links, async ({ link, key }) => {
       const faults = await Promise.all([failure(link.run(COUNT, key, [])), failure(link.run(COUNT, key, []))])

@@ -6,7 +6,7 @@ import { creation, schedule } from '../../src/testing/conformance/samples.ts'
 import { openAt } from './redis-races-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
-test('a prefix finds every schedule whose name begins with it, whatever character follows', async (context) => {
+test('a prefix finds every schedule whose name begins with it, with any next character', async (context) => {
   const server = await startRedis({ appendonly: false })
   afterwards(context, () => server.stop())
   const { store } = await openAt(context, server.url)

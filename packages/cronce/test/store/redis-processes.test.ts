@@ -27,7 +27,7 @@ test('the end of a process is noticed by its connection, and what it ran is run 
   await app.schedules.trigger('s')
   assert.deepEqual(await once(worker, 'message'), ['s', undefined])
 
-  // Its lease has most of fifteen seconds to go; a peer that has not seen it listening yet can't tell.
+  // Its lease has most of fifteen seconds left; a peer that has not seen it listening yet cannot know.
   const looks = (): Promise<number> => callsOf(server, ...LOOKS)
   const before = await looks()
   await app.start()

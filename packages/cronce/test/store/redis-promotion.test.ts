@@ -54,7 +54,7 @@ test('a Redis primary that is demoted and promoted again with older data begins 
   await applyAll(busy, [claimed], { claimant: { instance: 'busy', leaseMs: 60_000 } })
   await demoteAndPromote(primary, replica)
 
-  // The instance that saw nothing of what was lost comes first, and writes more than that.
+  // The instance that saw none of the lost writes comes first, and writes more than that.
   const { epoch: next } = await persist(() => idle.beat(beat('idle')))
   for (let number = 0; number < 9; number++) await idle.beat(beat('idle'))
   const again = (await loadOne(idle, 's'))!

@@ -25,7 +25,7 @@ export async function openAt(context: TestContext, url: string, namespace = `rac
   return { store, namespace, key: namespaceKey('cronce', namespace) }
 }
 
-/** Whoever asks next finds that another server wrote last: as after a restart, and within that same call. */
+/** The next call finds that another server wrote last: as after a restart, and within that same call. */
 export async function moveEpoch(server: Server, key: string): Promise<void> {
   await redisCommand(server, 'HSET', key, 'run', 'another')
 }
@@ -50,7 +50,7 @@ export async function until(check: () => boolean | Promise<boolean>): Promise<vo
   throw new Error('waited in vain')
 }
 
-/** Who asks whether somebody listens does this, on whatever server. */
+/** The commands that ask for subscribers, on every kind of server. */
 export const LOOKS = ['pubsub|shardnumsub', 'pubsub|numsub', 'pubsub']
 
 /** How often the server has done this so far, in scripts too. */
@@ -63,7 +63,7 @@ export async function callsOf(server: Server, ...commands: readonly string[]): P
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** What is in a sorted set, a set, or the names in a hash. Empty: there is no such key. */
+/** The members of a sorted set, a set, or the names in a hash. Empty: no such key. */
 export async function membersOf(server: Server, key: string): Promise<string[]> {
   const type = await redisText(server, 'TYPE', key)
   if (type === 'none') return []
@@ -79,7 +79,7 @@ export async function copyKeys(from: Server, to: Server, key: string): Promise<v
 
 export interface Crossing {
   readonly url: string
-  /** For whoever comes from now on. Those who are there stay where they are. */
+  /** For new connections. Existing ones stay where they are. */
   turn(to: Server): void
 }
 

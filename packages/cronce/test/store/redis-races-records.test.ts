@@ -78,7 +78,7 @@ test('an instance without a record in Redis does not exist, and prevents no othe
   assert.deepEqual(names((await store.listInstances()).instances), ['i'])
 })
 
-describe('a number that is none is refused by Redis before anything of its batch is written', () => {
+describe('an invalid number is refused by Redis before any of its batch is written', () => {
   const refuses = async (
     context: TestContext,
     bad: (good: ReturnType<typeof schedule>) => Parameters<typeof applyOne>[1],
@@ -171,7 +171,7 @@ test('a look for what is due costs no more for the jobs that have nothing', asyn
   }
   assert.deepEqual(await look(), { mineAt: null, reads: 0 })
 
-  // All of them have something later on: a few say when to look again.
+  // All of them have something later on: a few are enough to know when to look again.
   await applyAll(
     store,
     jobs.map(({ job }, index) => {
@@ -185,7 +185,7 @@ test('a look for what is due costs no more for the jobs that have nothing', asyn
 })
 
 describe('a namespace in another format', () => {
-  test('is not opened, and the error says what to do', async (context) => {
+  test('is not opened, and the error has a hint', async (context) => {
     const { namespace, key } = await openAt(context, server.url)
     for (const [format, code, hint] of [
       ['3', 'STORE_SCHEMA_NEWER', /newer version/],

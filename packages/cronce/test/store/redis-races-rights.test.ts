@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => server?.stop())
 
-/** The rights that the guide says are enough. */
+/** The rights that the guide calls sufficient. */
 async function rightsInGuide(): Promise<string[]> {
   const line = /^ACL SETUSER cronce on >secret (.+)$/m.exec(await readFile(GUIDE, 'utf8'))
   assert.ok(line !== null, 'the guide says what a user needs')

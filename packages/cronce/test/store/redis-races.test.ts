@@ -39,12 +39,12 @@ describe('when the epoch of Redis has moved', () => {
     await until(async () => (await isExpired('silent')) === true)
     assert.deepEqual([(await store.due(QUERY)).schedules.length, (await tryIt()).kind], [0, 'conflict'])
 
-    // Nobody waits for one whose lease is over.
+    // Instances whose lease has expired are not waited for.
     await store.beat({ ...beat('slow'), settled: epoch })
     assert.deepEqual([(await store.due(QUERY)).schedules.length, (await tryIt()).kind], [1, 'applied'])
   })
 
-  test('all leases begin anew: no instance is declared dead for the time in which none could renew', async (context) => {
+  test('all leases restart: no instance is declared dead for the time in which none could renew', async (context) => {
     const { store, key } = await openAt(context, server.url)
     await store.beat(beat('i', { join: true, leaseMs: SHORT_MS }))
     const expired = async () => (await store.listInstances()).instances.map((instance) => instance.expired)
@@ -86,7 +86,7 @@ describe('when the epoch of Redis has moved', () => {
   })
 })
 
-describe('writes that are gone are noticed', () => {
+describe('lost writes are noticed', () => {
   test('by an instance that comes back to a server that never had them, however much that server has seen', async (context) => {
     const door = await startDoor(server)
     afterwards(context, () => door.close())
@@ -130,7 +130,7 @@ describe('writes that are gone are noticed', () => {
     const asker = new Asker(link as unknown as Link, 'key', { waits: false, onMove: () => {} })
     await asker.ask(LOAD, [])
     const { epoch } = await asker.ask(LOAD, [])
-    // Another call was answered before anybody looked at that one.
+    // Another call was answered before that answer was read.
     await asker.ask(LOAD, [])
     assert.equal(asker.isLost('7:0:aa 8:50:aa', epoch), false)
     assert.equal(asker.isLost('7:0:aa 9:3:bb', 9), true)

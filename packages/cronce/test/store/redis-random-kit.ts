@@ -161,7 +161,7 @@ async function actualKeys(server: Server, namespace: string): Promise<Map<string
   return keys
 }
 
-/** Lines of a history by their numbers: the line of their schedule says that of the first. */
+/** Lines of a history by their numbers: the line of their schedule has that of the first. */
 async function linesOf(server: Server, prefix: string, name: string): Promise<Set<string>> {
   const id = name.slice(2)
   const shard = memberOf(decodeName(id))[0]

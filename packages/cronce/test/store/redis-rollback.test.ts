@@ -34,7 +34,7 @@ async function ranMore(calls: readonly string[], count: number): Promise<void> {
   await until(`${count} more have run`, () => calls.length >= before + count)
 }
 
-/** A minute: a busy machine may be slow, and only a broken store waits so long. */
+/** A minute: a busy machine may be slow, but only a broken store takes this long. */
 async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
   for (let looks = 0; looks < 3_000; looks++) {
     if (await look()) return
@@ -60,7 +60,7 @@ test('what a stale replica lacks when it is promoted is restored by the instance
   const mark = await markOf(primary)
   await until('the replica has what was written so far', async () => (await markOf(replica)) >= mark)
 
-  // From here on the replica hears nothing, while the primary acknowledges claims and settlements.
+  // From here on the replica receives nothing, while the primary acknowledges claims and settlements.
   await promoteRedis(replica)
   const before = calls.length
   await ranMore(calls, 40)

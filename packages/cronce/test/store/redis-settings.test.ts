@@ -40,7 +40,7 @@ test('what a server cannot promise is reported when it is opened', async (contex
   assert.deepEqual(await warningsOf({ wait: { replicas: 1, timeout: 2_000 } }), [])
 })
 
-test('with wait, an answer counts only if so many replicas have what it is based on, reads included', async (context) => {
+test('with wait, an answer counts only if that number of replicas has what it is based on, reads included', async (context) => {
   const server = await startRedis()
   afterwards(context, () => server.stop())
   const replica = await startRedisReplica(server)

@@ -1,4 +1,4 @@
-// An instance in a process of its own, whose runs never end: it says when the first has begun, and waits to be killed.
+// An instance in its own process, whose runs never end: it reports when the first has begun, and waits to be killed.
 import { cronce } from '../../src/index.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 

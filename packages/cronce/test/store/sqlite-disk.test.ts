@@ -7,7 +7,7 @@ import { applyAll, collect, loadOne } from '../../src/testing/conformance/bench.
 import { beat, creation, definition, schedule } from '../../src/testing/conformance/samples.ts'
 import { afterwards, openFor, tempFolder } from './sqlite-kit.ts'
 
-/** A disk of 4 MB, or why there is none. */
+/** A disk of 4 MB, or why it is not available. */
 async function smallDisk(context: TestContext): Promise<{ folder: string } | { reason: string }> {
   const folder = await tempFolder(context)
   try {

@@ -10,7 +10,7 @@ import { connect } from '../../src/index.ts'
 
 const INDEX = fileURLToPath(new URL('../../src/index.ts', import.meta.url))
 
-test('the last instance is shown as silent as soon as its process is gone', { timeout: 60_000 }, async (context) => {
+test('the last instance is shown as silent as soon as its process has ended', { timeout: 60_000 }, async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'cronce-gone-'))
   context.after(() => rmSync(folder, { recursive: true, force: true }))
   const store = `sqlite:${join(folder, 'jobs.db')}?ephemeral`

@@ -58,7 +58,7 @@ export interface Order {
 
 export interface Worker {
   readonly process: ChildProcess
-  /** All that it told so far. */
+  /** All its messages so far. */
   readonly told: unknown[]
   /** Resolves when it has ended, however. */
   readonly ended: Promise<void>

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { loadDriver, statement } from '../../src/store/sqlite/driver.ts'
 import { connect } from '../../src/store/sqlite/open.ts'
 
-/** Reads a file so that there is no moment at which nobody does: one begins before the other ends. */
+/** Reads a file without a gap between readers: one begins before the other ends. */
 const driver = await loadDriver()
 const file = process.argv[2]!
 const [first, second] = [connect(driver, file), connect(driver, file)]

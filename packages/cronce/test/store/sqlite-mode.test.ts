@@ -44,7 +44,7 @@ test('the files of a store are readable by their owner only', OPTIONS, async (co
   assert.deepEqual(await modesWith(sqlite(join(folder, 'jobs.db')), folder), allOf('jobs.db', '600', '700'))
 })
 
-test('a mode that is given holds for all files, whatever the umask is', OPTIONS, async (context) => {
+test('a given mode holds for all files, with any umask', OPTIONS, async (context) => {
   const folder = await folderFor(context)
   const store = sqlite({ file: join(folder, 'jobs.db'), mode: 0o660 })
 

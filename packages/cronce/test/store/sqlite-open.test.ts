@@ -88,7 +88,7 @@ describe('where the file is', () => {
     await openFor(context, file, { host: { fileSystem: async () => EXT4 }, production: true })
   })
 
-  test('a folder that is missing, or is none, is said', async (context) => {
+  test('a folder that is missing, or is not a folder, is reported', async (context) => {
     const folder = await tempFolder(context)
     await assert.rejects(openStore(join(folder, 'missing', 'store.db')), { code: 'STORE_UNREACHABLE' })
     await writeFile(join(folder, 'text'), 'text')
@@ -222,7 +222,7 @@ describe('what the file is', () => {
     assert.deepEqual(warnings, ['STORE_MACHINE_CHANGED'])
   })
 
-  test('what is not a database is said to be corrupt, with the cause', async (context) => {
+  test('a file that is not a database is reported as corrupt, with the cause', async (context) => {
     const file = join(await tempFolder(context), 'text.db')
     await writeFile(file, 'Dear diary, this is not a database at all. '.repeat(100))
     await assert.rejects(openStore(file), (error: Error & { code?: string; hint?: string }) => {
@@ -232,20 +232,20 @@ describe('what the file is', () => {
     })
   })
 
-  test('damage in the middle of the file is said when it is met', async (context) => {
+  test('damage in the middle of the file is reported when it is met', async (context) => {
     const file = await makeStore(context)
     const handle = await open(file, 'r+')
     const { size } = await handle.stat()
-    // All but the first page, which says what tables there are.
+    // All but the first page, which lists the tables.
     await handle.write(Buffer.alloc(size - 4_096, 0xaa), 0, size - 4_096, 4_096)
     await handle.close()
     await assert.rejects(openStore(file), { code: 'STORE_CORRUPT' })
   })
 
-  test('a file that may not be written is said to be read-only', async (context) => {
+  test('a file without write permission is reported as read-only', async (context) => {
     const file = await makeStore(context)
     const folder = join(file, '..')
-    // The owner of the machine may write everything, so somebody else must try.
+    // Root may write everything, so another user must try.
     const nobody = 65_534
     const asNobody = process.getuid?.() === 0
     if (asNobody) await chown(folder, nobody, nobody)
@@ -266,7 +266,7 @@ describe('what the file is', () => {
       () => true,
       () => false,
     )
-    if (!canRun) return context.skip('somebody else may not read this checkout, or this Node')
+    if (!canRun) return context.skip('another user may not read this checkout, or this Node.js')
     const { stdout } = await run(script)
     assert.equal(stdout.trim(), 'STORE_READONLY')
   })

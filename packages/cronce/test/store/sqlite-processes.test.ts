@@ -91,7 +91,7 @@ test('a process killed in the middle of its writes has lost nothing that was ack
     await worker.kill()
     acknowledged = Number(worker.told.at(-1))
     const state = await loadOne(store, 'writer')
-    // The last one may have been committed without having been told.
+    // The last one may have been committed without having been reported.
     assert.ok(state !== null && state.fired >= acknowledged && state.fired <= acknowledged + 1)
     assert.equal(state.last.dueAt, state.fired, 'a row is whole')
     assert.equal(state.version, state.fired + 1)
@@ -119,7 +119,7 @@ test('a probe names the killed process, and no other', async (context) => {
   assert.equal((await lockFiles(file)).length, 2, 'the file of the dead is gone')
 })
 
-test('a process that was stopped is not gone', async (context) => {
+test('a process that was stopped is not dead', async (context) => {
   const file = join(await tempFolder(context), 'stopped.db')
   const store = await openFor(context, file)
   const worker = startWorker(context, { task: 'hold', file, name: 'stopped' })
@@ -185,7 +185,7 @@ test('a store that is open, holds a lock and watches keeps no process from endin
 })
 
 test('where the system cannot report changes, the file is polled', async (context) => {
-  // Nothing can be watched where there is nothing.
+  // A missing folder cannot be watched.
   const file = join(await tempFolder(context), 'later', 'signal.wake')
   const wakeUp = new WakeUp(file, 0o600)
   afterwards(context, () => wakeUp.close())
@@ -222,7 +222,7 @@ test('a lost signal is made up for by the next heartbeat', async (context) => {
   await listener.beat(beat('i', { join: true }))
   let told = 0
   listener.watch(() => told++)
-  // Where there is no folder, no signal can be left.
+  // Without a folder, no signal can be left.
   await rm(`${file}-cronce`, { recursive: true })
   // The echo of its own joining, and of the folder that goes.
   await new Promise((resolve) => setTimeout(resolve, 100))

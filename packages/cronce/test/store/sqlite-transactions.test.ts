@@ -22,7 +22,7 @@ interface Stage {
   readonly file: string
   readonly store: Store<DatabaseSync>
   readonly run: RunRecord
-  /** What the user's own table says. */
+  /** The content of the user's own table. */
   orders(): number[]
   transact(work: (tx: DatabaseSync) => unknown): ReturnType<Store<DatabaseSync>['transact']>
 }
@@ -121,7 +121,7 @@ test('what a function leaves on its connection is discarded with the transaction
   const other = new DatabaseSync(file)
   const { busy } = other.prepare('pragma wal_checkpoint(truncate)').get() as { busy: number }
   other.close()
-  assert.equal(busy, 0, 'nobody reads an old state')
+  assert.equal(busy, 0, 'no process reads an old state')
 })
 
 test('a function that waits is refused, and what it still wants to write is not written', async (context) => {
@@ -143,7 +143,7 @@ test('a function that waits is refused, and what it still wants to write is not 
   assert.equal((await transact((tx) => tx.exec('insert into orders values (3)'))).kind, 'committed')
 })
 
-test("an error of the user's own statements arrives as it was", async (context) => {
+test("an error of the user's own statements arrives unchanged", async (context) => {
   const { orders, transact } = await prepare(context)
   const failing = transact((tx) => tx.exec('insert into orders values (1); insert into orders values (1)'))
   await assert.rejects(failing, { code: 'ERR_SQLITE_ERROR', message: /UNIQUE constraint failed/ })
@@ -229,7 +229,7 @@ test('a fire that is opened again in a transaction that reads big integers does 
   assert.deepEqual((await store.countFires({ from: NOON, to: NOON + DAY_MS })).hours, [])
 })
 
-test("a user's transaction that another write has overtaken is busy, and nothing of the call is in it", async (context) => {
+test("a user's transaction that another write has overtaken is busy, and no part of the call is in it", async (context) => {
   const { file, store, orders } = await prepare(context)
   const tx = new DatabaseSync(file)
   afterwards(context, () => tx.close())
@@ -243,7 +243,7 @@ test("a user's transaction that another write has overtaken is busy, and nothing
   assert.deepEqual(orders(), [])
 })
 
-test("a call that fails leaves nothing of itself in the user's transaction, which goes on", async (context) => {
+test("a call that fails leaves no writes in the user's transaction, which continues", async (context) => {
   const { file, store, orders } = await prepare(context)
   const tx = new DatabaseSync(file)
   afterwards(context, () => tx.close())
@@ -271,7 +271,7 @@ test("watchers are notified when the user's transaction is over", async (context
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.deepEqual(seen, [])
   tx.exec('commit')
-  // Waiting to be told keeps no process alive.
+  // Waiting for a message keeps no process alive.
   const alive = setInterval(() => {}, 1_000)
   await told
   clearInterval(alive)

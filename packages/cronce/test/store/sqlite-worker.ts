@@ -4,7 +4,7 @@ import type { Store } from '../../src/store/store.ts'
 import { beat, change, claim, creation, LEASE_MS, schedule } from '../../src/testing/conformance/samples.ts'
 import type { Order } from './sqlite-kit.ts'
 
-/** One process of a fleet on one file. Tells its parent what it did. */
+/** One process of a fleet on one file. Reports to its parent what it did. */
 const { task, file, name } = JSON.parse(process.argv[2]!) as Order
 const store = await sqlite(file).open({ namespace: 'default', adopt: false, production: false, warn: () => {} })
 
@@ -15,7 +15,7 @@ const TASKS: Record<Order['task'], (store: Store) => Promise<void>> = {
     await tell(results.map(({ kind }) => kind))
     await store.close()
   },
-  /** Everything that nobody has claimed, in small batches, until nothing is left. */
+  /** Claims everything unclaimed, in small batches, until nothing is left. */
   claim: async () => {
     await store.beat(beat(name, { join: true }))
     await tell('joined')
@@ -71,5 +71,5 @@ function tell(message: unknown): Promise<void> {
 }
 
 await TASKS[task](store)
-// What was told has arrived; the channel alone would keep the process.
+// The messages have arrived; the channel alone would keep the process alive.
 if (task !== 'hold') process.disconnect()

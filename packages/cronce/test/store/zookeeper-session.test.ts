@@ -12,7 +12,7 @@ import { driverAt, targetAt } from './zookeeper-kit.ts'
 const SESSION = { ttlMs: 10_000, isKept: true }
 const GIVEN_UP_MS = 200
 
-/** A server that welcomes sessions when it is told to, and answers as it is told to. */
+/** A server that accepts sessions on request, and gives prepared answers. */
 interface FakeServer {
   readonly target: Target
   /** Types of requests that have come. */
@@ -74,7 +74,7 @@ test('a request that its caller has given up is not sent when the server is back
   await session.close(false)
 })
 
-test('calls under way end when the connection is lost, and say that they may have arrived', async (context) => {
+test('calls under way end when the connection is lost, with an error that they may have arrived', async (context) => {
   const fake = await startFake(context)
   fake.answer = (socket) => socket.destroy()
   const session = new Session(fake.target, SESSION)

@@ -19,9 +19,9 @@ type JobName = 'obedient' | 'deaf' | 'task' | 'thread'
 interface Fleet {
   readonly client: Client
   start(): Promise<Scheduler>
-  /** Stop it where it holds no lock: the others would wait for a file that is locked as long as it stands still. */
+  /** Stops it while it holds no lock: otherwise the others would wait for the locked file. */
   stop(scheduler: Scheduler): Promise<void>
-  /** What all runs of the job have told, in the order in which they did. */
+  /** The ticks of all runs of the job, in order. */
   ticks(job: JobName): Promise<{ readonly token: string; readonly pid: number }[]>
 }
 
@@ -88,7 +88,7 @@ function isWritable(file: string): boolean {
   }
 }
 
-/** Trigger these; until each of them has told that it is at work. */
+/** Triggers these jobs and waits until each of them has reported that it is working. */
 async function begin({ client, ticks }: Fleet, jobs: readonly JobName[]): Promise<Map<JobName, FireView>> {
   const fires = new Map<JobName, FireView>()
   for (const job of jobs) fires.set(job, (await client.schedules.trigger(job)).fire)
@@ -107,7 +107,7 @@ describe('a scheduler that is paused for longer than its lease', { concurrency: 
     ['is stopped by a signal', (all, one) => all.stop(one), ['obedient', 'deaf', 'task']],
     ['has its event loop blocked', (_, one) => one.process.kill('SIGUSR2'), ['deaf', 'thread']],
   ] satisfies [string, (all: Fleet, one: Scheduler) => unknown, JobName[]][]) {
-    test(`since it ${how}: its commands and tasks are gone before others run them again`, async (context) => {
+    test(`since it ${how}: its commands and tasks have ended before peers run them again`, async (context) => {
       const all = await fleet(context)
       const first = await all.start()
       const fires = await begin(all, jobs)

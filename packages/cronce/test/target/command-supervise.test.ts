@@ -15,7 +15,7 @@ import { eventually, isAlive } from './kit.ts'
 const { PATH = '' } = process.env
 const sh = (command: string): CommandSpec => ({ file: '/bin/sh', args: ['-c', command], env: { PATH } })
 
-/** One that is trusted for so long, and then for as long as `renew` says. */
+/** A lease that is trusted for `trustMs`, and then for as long as `renew` adds. */
 function leaseFor(trustMs: number): RunLease & { renew(trustMs: number): void; readonly losses: number } {
   const listeners = new Set<() => void>()
   let until = performance.now() + trustMs
@@ -94,7 +94,7 @@ describe('a supervised command', { timeout: 600_000 }, () => {
     assert.deepEqual([late.exitCode, late.isLeaseLost, output.includes('started\n')], [null, true, false])
   })
 
-  test('goes on when its supervisor was stopped for so long, and news of the lease have come meanwhile', async () => {
+  test('continues when its supervisor was stopped for that long, and the lease was renewed meanwhile', async () => {
     const lease = leaseFor(4_000)
     let supervisor = Number.NaN
     const ending = superviseCommand(sh('echo $PPID; sleep 6'), {

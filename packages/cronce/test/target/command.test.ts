@@ -232,7 +232,7 @@ describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
       [{ command: 'ls', successCodes: [] }, 'OPTION_INVALID'],
       [{ command: 'ls', successCodes: [256] }, 'OPTION_INVALID'],
     ]
-    // What is not given is not an option, whatever it is called.
+    // An inherited property is not an option, under any name.
     app.job('plain', { command: 'ls', cwd: undefined, env: undefined })
     for (const [options, code] of refusals) {
       assert.throws(() => app.job('work', options as never), { code }, JSON.stringify(options))

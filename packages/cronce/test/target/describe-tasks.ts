@@ -14,7 +14,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
   const input = (does: TaskInput['does'], file?: string) => ({ does, ...(file === undefined ? {} : { file }) })
 
   describe(`a task in a ${isolate}`, { concurrency: 2, timeout: 600_000 }, () => {
-    test('is handed the run that a function would have been', async (context) => {
+    test('receives the same run as a function', async (context) => {
       const app = openApp(context)
       let seen: unknown
       app.use((run: Run, next) => {
@@ -28,7 +28,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.deepEqual(run.result, seen)
     })
 
-    test('writes into the log of the run and tells its progress', async (context) => {
+    test('writes into the log of the run and reports its progress', async (context) => {
       const { fire, run } = await runToEnd(openApp(context), options, input('tell'))
       assert.equal(fire.state, 'succeeded')
       assert.deepEqual(linesOf(run, 'info').toSorted(), ['plainly', 'to stdout'])
@@ -38,7 +38,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.equal(run.progress?.message, 'soon')
     })
 
-    test('loses nothing of what it has written when its handler returns', async (context) => {
+    test('loses none of its output when its handler returns', async (context) => {
       const { run } = await runToEnd(openApp(context), options, input('chatter'))
       const numbers = linesOf(run, 'info').map((line) => Number(line.split(' ')[0]))
       assert.deepEqual(
@@ -47,7 +47,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       )
     })
 
-    test('fails with the error that it has thrown, and is not run again if that says so', async (context) => {
+    test('fails with the thrown error, and is not run again if the error rules it out', async (context) => {
       const { runs, run } = await runToEnd(openApp(context), { ...options, retry: 3 }, input('throw'))
       assert.equal(runs.length, 1)
       const { name, message, code, stack } = run.error ?? {}
@@ -67,7 +67,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       const messageOf = (does: string): string => ends.get(does)?.run.error?.message ?? ''
       assert.match(messageOf('exit'), /exited with 7 before/)
       assert.match(messageOf('exitWell'), /exited with 0 before/)
-      assert.match(messageOf('crash'), /nobody catches this/)
+      assert.match(messageOf('crash'), /uncaught on purpose/)
       assert.match(messageOf('reject'), /nor this/)
       assert.match(messageOf('forget'), /exited with 0 before/)
       const { fire } = await app.schedules.trigger('well')
@@ -81,7 +81,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       const { fire, run } = await runToEnd(app, { ...options, timeout: { run: '2s', grace: '2s' } }, input('loop'))
       assert.deepEqual([fire.state, fire.reason], ['failed', 'timeout'])
       assert.equal(run.error?.code, 'RUN_TIMEOUT')
-      // It was given up by nobody: it was gone in time.
+      // It was not given up: it ended in time.
       assert.deepEqual(overran, [])
     })
 
@@ -95,7 +95,7 @@ export function describeTasks(isolate: 'thread' | 'process'): void {
       assert.deepEqual(overran, [])
     })
 
-    test('hears of an abort, with its reason', async (context) => {
+    test('receives an abort, with its reason', async (context) => {
       const app = openApp(context)
       app.job('work', { ...options, input: input('obey') })
       await app.start()

@@ -115,7 +115,7 @@ test('an exception by host holds for that host only, one by network for every na
 
 test('a redirect to an address inside is refused, and nothing arrives there', async (context) => {
   const second = await endpoint(context, answers(200), '127.0.0.2')
-  // Not every machine has IPv6; what leads there is refused all the same.
+  // Not every machine has IPv6; requests to it are refused anyway.
   const sixth = await endpoint(context, answers(200), '::1').catch(() => ({ origin: 'http://[::1]:1', arrived: [] }))
   const local = await endpoint(context, answers(200))
   const { port } = new URL(local.origin)

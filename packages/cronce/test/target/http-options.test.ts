@@ -58,7 +58,7 @@ test('options that there are not, and values that make no sense, are refused by 
   refused('https://example.com', 'OPTION_INVALID', /http/)
 })
 
-test('headers of ours and of the connection are not theirs to set, in whatever case', () => {
+test('headers of ours and of the connection are not for users to set, in any case', () => {
   const names = [
     'cronce-fire-id',
     'Cronce-Signature',
@@ -75,7 +75,7 @@ test('headers of ours and of the connection are not theirs to set, in whatever c
   for (const name of names) refused({ url: URL_OK, headers: { [name]: 'x' } }, 'OPTION_INVALID', /not yours to set/)
 })
 
-test('a header can smuggle in nothing: no line breaks, no other characters than ASCII, no names that are none', () => {
+test('a header cannot smuggle anything in: no line breaks, only ASCII, only valid names', () => {
   for (const value of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'ü', '日本']) {
     refused({ url: URL_OK, headers: { 'x-a': value } }, 'OPTION_INVALID', /http\.headers\.x-a/)
   }

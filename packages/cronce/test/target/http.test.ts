@@ -72,7 +72,7 @@ test('the class of the status decides: done, worth another run, or not', async (
   }
 })
 
-test('what an endpoint says about its failure goes to the log of the run', async (context) => {
+test('the error body of an endpoint goes to the log of the run', async (context) => {
   const { origin } = await endpoint(context, answers(500, {}, 'out of paper'))
   const run = targetRun()
   await assert.rejects(call({ url: origin }, run))
@@ -98,7 +98,7 @@ test('Retry-After is passed on, in seconds or as a date, and capped at a day', a
     assert.equal(await asked(nonsense), undefined, nonsense)
 })
 
-test('nothing that may be secret stands in an error: no path, no query, no credentials, no header', async (context) => {
+test('an error contains no secrets: no path, no query, no credentials, no header', async (context) => {
   const { origin, arrived } = await endpoint(context, answers(500))
   const url = `${origin.replace('//', '//ada:pa%20ss@')}/hooks/T0K3N?key=s3cr3t#frag`
   await assert.rejects(call({ url, headers: { 'x-api-key': 'k3y' } }), (error: Error & { hint?: string }) => {
@@ -126,10 +126,10 @@ test('network errors are retried: no listener, a connection that breaks before o
     await assert.rejects(call({ url: `http://127.0.0.1:${port}` }), { code: 'HTTP_FAILED', retryable: true })
   }
   const gone = await endpoint(context, answers(200))
-  const nobody = createServer()
-  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve))
-  const { port } = nobody.address() as { port: number }
-  await new Promise<void>((resolve) => nobody.close(() => resolve()))
+  const unused = createServer()
+  await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve))
+  const { port } = unused.address() as { port: number }
+  await new Promise<void>((resolve) => unused.close(() => resolve()))
   await assert.rejects(call({ url: `http://127.0.0.1:${port}` }), {
     code: 'HTTP_FAILED',
     message: `POST to 127.0.0.1:${port} failed: ECONNREFUSED.`,

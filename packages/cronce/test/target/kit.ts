@@ -71,7 +71,7 @@ export function isAlive(pid: number): boolean {
   return !['', 'Z', 'X'].includes(stateOf(pid))
 }
 
-/** One letter, as `ps` shows it; empty: it is gone. */
+/** One letter, as `ps` shows it; empty: it has ended. */
 export function stateOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

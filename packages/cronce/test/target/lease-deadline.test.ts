@@ -81,7 +81,7 @@ describe('a jump of the wall clock', () => {
     }
   })
 
-  test('is none as long as both clocks go on, or the wall clock is slewed by less than the margin covers', () => {
+  test('does not fire as long as both clocks go on, or the wall clock is slewed by less than the margin covers', () => {
     const { own, time } = leaseAt()
     own.confirmed(own.times())
     Object.assign(time, passed(time, 13_000))

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A server on a port of its own, gone with the test. Answers its origin. */
+/** A server on its own port, closed with the test. Returns its origin. */
 export async function listen(context: TestContext, server: Server, host = '127.0.0.1'): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)

@@ -1,4 +1,7 @@
-/** A program that has used up its file descriptors, for tests that bound them. It says what becomes of a command and of a task. */
+/**
+ * A program that has used up its file descriptors, for tests that bound them. It reports the outcome of a command and
+ * of a task.
+ */
 import { openSync } from 'node:fs'
 import { commandHandler } from '../../src/target/command/command-handler.ts'
 import { isolatedHandler } from '../../src/target/isolate/isolated-handler.ts'
@@ -23,6 +26,6 @@ const codes: unknown[] = []
 for (const handler of handlers) {
   await handler(targetRun()).catch((error: unknown) => codes.push((error as { readonly code?: unknown }).code))
 }
-// What nobody has caught would have ended it by now.
+// An unhandled error would have ended the process by now.
 await new Promise((resolve) => setTimeout(resolve, 100))
 process.stdout.write(JSON.stringify(codes))

@@ -1,6 +1,6 @@
 /**
- * A scheduler for tests that pause it: its arguments are the store, a folder and its lease. Tells a line on its standard output for
- * whatever a test waits for. On SIGUSR2 its event loop is blocked for three leases.
+ * A scheduler for tests that pause it: its arguments are the store, a folder and its lease. Prints a line for each
+ * event that a test waits for. On SIGUSR2 its event loop is blocked for three leases.
  */
 import { cronce, type Duration } from '../../src/index.ts'
 

@@ -6,7 +6,7 @@ import { linesOf, openApp, runToEnd, TASK } from './kit.ts'
 
 describeTasks('process')
 
-test('a process loses nothing of what it has written when it exits', { timeout: 600_000 }, async (context) => {
+test('a process loses none of its output when it exits', { timeout: 600_000 }, async (context) => {
   const options = { file: TASK, isolate: 'process' } as const
   const { run } = await runToEnd(openApp(context), options, { does: 'chatterAndExit' })
   assert.equal(run.error?.code, 'TARGET_EXITED')

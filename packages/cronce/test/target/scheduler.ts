@@ -1,4 +1,7 @@
-/** A program as users write it, for tests that kill it: its arguments are the store and a folder. Says when it has started. */
+/**
+ * A program as users write it, for tests that kill it: its arguments are the store and a folder. Reports when it has
+ * started.
+ */
 import { cronce } from '../../src/index.ts'
 import { TASK } from './kit.ts'
 
@@ -7,7 +10,7 @@ const tick = `echo $CRONCE_TOKEN $$ >> ${folder}/ticks; sleep 0.05`
 const deaf = `trap '' TERM; while :; do ${tick}; done`
 
 const app = cronce({ store, app: 'scheduler', drain: '30s', logger: false })
-// The first run and what it has started would go on for ever, whoever asks them to end. The second is short.
+// The first run and the processes that it has started never end and ignore every signal. The second run is short.
 app.job('deaf', {
   command: `if [ $CRONCE_ATTEMPT = 1 ]; then setsid sh -c '${deaf.replaceAll("'", '"')}' & ${deaf}; fi; for i in 1 2 3; do ${tick}; done`,
   shell: true,

@@ -1,4 +1,4 @@
-/** A task as users write it, for tests: its input says what it does. */
+/** A task as users write it, for tests: its input selects what it does. */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Run } from '../../src/index.ts'
@@ -41,7 +41,7 @@ const DEEDS = {
   exitWell: () => process.exit(0),
   async crash() {
     setTimeout(() => {
-      throw new Error('nobody catches this')
+      throw new Error('uncaught on purpose')
     })
     await sleep(60_000)
   },
@@ -57,7 +57,7 @@ const DEEDS = {
   forget: () => new Promise(() => {}),
   loop() {
     process.stdout.write(`pid ${process.pid}\n`)
-    // Without a pause in which anybody could tell it something, and without the heat.
+    // A blocking wait that receives no messages, without busy looping.
     for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
   },
   async obey(run: Run) {

@@ -1,4 +1,4 @@
-/** A task that tells where it is: its first run for ever, whoever asks it to end, the next one shortly. */
+/** A task that reports its progress: its first run never ends and ignores its signal, the next one is short. */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Run } from '../../src/index.ts'

@@ -16,7 +16,7 @@ interface Fleet {
 }
 
 async function startFleet(options: JobOnlyOptions = {}): Promise<Fleet> {
-  // The handler waits for virtual time, so waiting for it is in vain.
+  // The handler waits for virtual time, so waiting for it would never end.
   const kit = testKit({ patience: 20 })
   const declare = () => kit.app().job('report', { cron: '0 3 * * *', ...options }, () => kit.clock.sleep(60_000))
   const [app, peer] = [declare(), declare()]

@@ -165,7 +165,7 @@ function iterate(subject: Trigger, from: number, count: number): number[] {
 
 function judgeNormalized({ subject, from, to, fires, label, options }: Judged): void {
   const { wrap: _wrap, days, ...rest } = options
-  // Whoever reads it back may know the rule for the day fields or not: the text alone must do.
+  // A reader of the text may or may not know the rule for the day fields: the text alone must suffice.
   for (const again of [cron(subject.normalized, rest), cron(subject.normalized, { ...rest, days })]) {
     assertSameFires(walkForward(again, from, to), fires, `${subject.normalized} from ${label}`)
     assert.ok(again.kind === 'cron' && again.timing === subject.timing, `timing of ${subject.normalized} from ${label}`)

@@ -118,7 +118,7 @@ test('changing the options object afterwards changes nothing', () => {
   assert.deepEqual(trigger.toJSON(), { kind: 'cron', expression: '0 4 * * *', tz: 'Asia/Tokyo', gap: 'skip' })
 })
 
-test('a year field that names every year says nothing', () => {
+test('a year field that names every year restricts nothing', () => {
   const trigger = cron('0 0 3 * * * *')
   assert.equal(trigger.kind === 'cron' && trigger.normalized, NIGHTLY)
   assert.equal(trigger.kind === 'cron' && trigger.fields.years, null)

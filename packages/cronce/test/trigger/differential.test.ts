@@ -102,11 +102,11 @@ const elsewhere = quietOnes(ask(ordinary, 300, commonExpression))
 const dayRules = quietOnes(ask(ordinary, 300, dayExpression))
 
 for (const peer of ['croner', 'cron-parser'] as const) {
-  test(`${peer} differs around zone changes only where a decision says why`, () => {
+  test(`${peer} differs around zone changes only where a decision gives the reason`, () => {
     const seen = compare(peer, nearChanges)
     const total = [...seen.values()].reduce((sum, count) => sum + count, 0)
     assert.ok(total > 0 && total < nearChanges.length / 2, `${total} of ${nearChanges.length} differ`)
-    // A decision that never comes up is no longer true, or never was. Other seeds may miss one by chance.
+    // A decision that never applies is outdated or wrong. Other seeds may miss one by chance.
     const demanded = CRONCE_SEED === DEFAULT_SEED ? DECISIONS[peer].filter(({ rare }) => !rare) : []
     assert.deepEqual(
       demanded.map(({ name }) => name).filter((name) => !seen.has(name)),

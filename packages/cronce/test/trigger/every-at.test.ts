@@ -79,7 +79,7 @@ test('a text without a zone is refused, since it would mean something else on ea
   }
 })
 
-test('instants and durations that are none are refused', () => {
+test('invalid instants and durations are refused', () => {
   assert.throws(() => at(Number.NaN), { name: 'RangeError', code: 'INSTANT_INVALID' })
   assert.throws(() => at(new Date('x')), RangeError)
   assert.throws(

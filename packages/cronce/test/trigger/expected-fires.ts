@@ -13,7 +13,7 @@ export interface ExpectedFires {
   readonly fires: readonly string[]
 }
 
-/** One test per row. The oracle must agree with the row too: a wrong expectation is found before the engine is blamed. */
+/** One test per row. The oracle must agree with the row too, so that a wrong expectation is found first. */
 export function testRows(rows: readonly ExpectedFires[]): void {
   for (const { rule, expression, options = {}, from, to, fires } of rows) {
     const where = options.tz === undefined ? '' : ` in ${options.tz}`

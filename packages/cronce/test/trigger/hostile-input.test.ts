@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CronError, cron, type TriggerData, trigger } from '../../src/cron.ts'
 
-// Whatever arrives from a form, a file or an attacker: an answer or a CronError, at once.
+// Any input of a form, a file or an attacker: an answer or a CronError, at once.
 
 const LONG: Readonly<Record<string, string>> = {
   stars: '*'.repeat(100_000),

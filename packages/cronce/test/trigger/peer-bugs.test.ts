@@ -438,7 +438,7 @@ test('immune to cron-parser#378: prev skips a day', () => {
   assert.deepEqual(days, ['2018-11-05T02:00:00Z', '2018-11-04T03:00:00Z', '2018-11-03T03:00:00Z'])
 })
 
-test('immune to cron-parser#406: a trigger never forgets its zone', () => {
+test('immune to cron-parser#406: a trigger never loses its zone', () => {
   const subject = cron('0 9 * * *', { tz: 'Asia/Tokyo' })
   const first = subject.next(0)
   subject.prev(Date.parse('2025-01-01T00:00Z'))

@@ -17,7 +17,7 @@ export interface Disagreement {
 }
 
 export interface Decision {
-  /** What the other library does, which rule says otherwise, and that ours stands. */
+  /** What the other library does, which rule requires otherwise, and that ours stands. */
   readonly name: string
   readonly holds: (found: Disagreement) => boolean
   /** Comes up too seldom to be demanded of every run. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CronceError, CronError, type CronOptions, cron } from '../../src/cron.ts'
 
-// What is wrong, where, and the way out. Positions count from 0 in the text as it was given.
+// What is wrong, where, and the fix. Positions count from 0 in the given text.
 
 type ErrorRow = readonly [expression: string, code: string, field: string | undefined, position: number, length: number]
 

@@ -84,7 +84,7 @@ test('R2 the zone may stand in front of the fields, and wins over the option', (
   assert.equal(iso(subject.next(Date.parse('2025-01-01T00:00Z'))), '2025-01-01T14:00:00Z')
 })
 
-test('the zone is UTC when none is given, whatever the host thinks', () => {
+test('the zone is UTC when none is given, in every zone of the host', () => {
   const subject = cron('0 9 * * *')
   assert.ok(subject.kind === 'cron')
   assert.equal(subject.tz, 'UTC')

@@ -43,10 +43,10 @@ test('what never fires, or once, has no gap', () => {
   assert.deepEqual([once.fires, once.smallestGapMs, once.changes], [1, null, []])
 })
 
-test('more than a million fires are estimated, and said to be', () => {
+test('more than a million fires are estimated, and marked as an estimate', () => {
   const secondly = stats(cron('* * * * * *'), { from: FROM, to: TO })
   assert.deepEqual([secondly.fires, secondly.exact, secondly.smallestGapMs], [365 * 86_400, false, 1_000])
-  // Half of the range has none of them, so that what came first says little about the rest.
+  // Half of the range has none of them, so the first part does not predict the rest.
   const june = stats(cron('* * * * 6 *'), { from: FROM, to: TO })
   assert.deepEqual([june.fires, june.exact], [30 * 86_400, false])
   const fortnight = stats(cron('* * * * * *'), { from: Date.UTC(2027, 0, 5), to: Date.UTC(2027, 0, 20) })

@@ -91,7 +91,7 @@ test('two changes within a week are both seen', () => {
   )
 })
 
-test('changes that are close together are found as a day-by-day look finds them, whatever the step falls on', () => {
+test('changes that are close together are found as a day-by-day search finds them, for every step', () => {
   const close: [zone: string, year: number][] = [
     ['America/Recife', 2000],
     ['America/Noronha', 2000],

@@ -10,21 +10,24 @@ export interface StoreCall {
   readonly args: readonly unknown[]
 }
 
-/** Both ways may take time, whatever else happens. */
+/** Both directions may take time, independent of faults. */
 export type Fault = FaultKind & { readonly requestMs?: number; readonly answerMs?: number }
 
 type FaultKind =
   /** Nothing but that. */
   | { readonly kind: 'slow' }
-  /** It never arrives, and nobody says so. */
+  /** The request never arrives, and no error is reported. */
   | { readonly kind: 'request-lost' }
-  /** It is applied, and nobody says so. */
+  /** The request is applied, and no answer arrives. */
   | { readonly kind: 'answer-lost' }
   /** It is applied, and then the connection breaks. */
   | { readonly kind: 'applied-then-throws' }
   /** The connection is refused. */
   | { readonly kind: 'throws' }
-  /** It arrives a second time, so much later; that answer goes nowhere. Transactions and closing are not repeated. */
+  /**
+   * The request arrives a second time, `againMs` later; that answer is dropped. Transactions and closing are not
+   * repeated.
+   */
   | { readonly kind: 'duplicate'; readonly againMs: number }
 
 /** The connection of one process to the store: what goes wrong on it, and what went over it. */
@@ -32,13 +35,13 @@ export interface Link {
   readonly store: <Tx>(store: Store<Tx>) => Store<Tx>
   /** What happens to the next calls of this name (`'*'`: of any), this often. */
   fail(name: StoreCall['name'] | '*', fault: Fault, times?: number): void
-  /** The same for calls that this function says something about. Returns how to end it. */
+  /** The same for calls that this function selects. Returns a function that ends it. */
   disturb(fault: (call: StoreCall) => Fault | null): () => void
   /** Wake-ups do not get through. */
   deaf: boolean
-  /** What tells the others that this process lives is lost, and it is told so. */
+  /** The signal that this process lives is lost, and the process is notified. */
   doubt(): void
-  /** Answers which of these instances seem to be gone, if the store can tell. */
+  /** Returns which of these instances seem dead, if the store can detect it. */
   probe: ((instances: readonly string[]) => readonly string[]) | null
   /** Calls so far that reached the network, by name. */
   readonly calls: ReadonlyMap<StoreCall['name'], number>

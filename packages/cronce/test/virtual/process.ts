@@ -27,7 +27,7 @@ export interface Process {
   resume(): void
   /** At once, or instead of the so-manieth thing that is delivered from now on: wherever it waits then. */
   crash(later?: { readonly deliveries: number; readonly crashed: () => void }): void
-  /** Hold the event loop for so long, then go on before anything that came in meanwhile. For handlers. */
+  /** Holds the event loop for `ms`, then continues before anything that came in meanwhile. For handlers. */
   block(ms: number, how?: PauseKind): Promise<void>
   /** Set its wall clock. */
   step(ms: number): void
@@ -39,7 +39,7 @@ export interface Process {
   readonly sleeping: number
 }
 
-/** A new one each time: one for all would keep everybody alive who ever waited for it. */
+/** A new promise each time: a shared one would keep every waiter in memory. */
 export function never(): Promise<never> {
   return new Promise(() => {})
 }
@@ -106,7 +106,7 @@ export function createProcess(world: World, epoch: number, { skewMs = 0, rate = 
     frozenAt = null
     const held = waiting
     waiting = []
-    // One after the other, as an event loop would; whatever pauses it again in between holds the rest.
+    // In order, as an event loop would; a further pause in between holds the rest.
     for (const happen of held) world.at(world.now(), () => deliver(happen))
   }
   const pause: Process['pause'] = (how = 'stopped') => {

@@ -1,11 +1,14 @@
-/** The time of a whole fleet: it moves when it is told to, from one thing that was to happen to the next. */
+/** The time of a whole fleet: it advances on request, from one planned event to the next. */
 export interface World {
   /** Milliseconds since it began: the time of no clock in particular. */
   now(): number
-  /** Do this at that time; things at the same time happen in the order in which they were asked for. Returns how not to. */
+  /**
+   * Calls this at that time; calls for the same time run in the order of their requests. Returns a function that
+   * cancels it.
+   */
   at(time: number, happen: () => void): () => void
   after(ms: number): Promise<void>
-  /** Let time pass. Whatever happens on the way has run to where it waits again before the next thing happens. */
+  /** Lets time pass. The consequences of each event have run to where they wait again before the next event. */
   advance(ms: number): Promise<void>
   /** Let time pass until this is settled; an error if it is not within `limitMs`. */
   until<Value>(promise: Promise<Value>, limitMs?: number): Promise<Value>

@@ -20,7 +20,7 @@ interface Notification {
   }[]
 }
 
-test('a real Alertmanager has our alert while it fires, tells of it once, and of its end once', async (context) => {
+test('a real Alertmanager has our alert while it fires, reports it once, and its end once', async (context) => {
   const notified: Notification[] = []
   const receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = []

@@ -138,7 +138,7 @@ describe('alerts', () => {
     fleet.end()
   })
 
-  test('a firing alert is repeated, and tells of new subjects', async () => {
+  test('a firing alert is repeated, and reports new subjects', async () => {
     const fleet = await watchedFleet()
     await fleet.watched(
       (app, member) => {
@@ -181,7 +181,7 @@ describe('alerts', () => {
     fleet.end()
   })
 
-  test('a channel that was sent an alert is told that it is over, whatever its filter says of the last subjects', async () => {
+  test('a channel that was sent an alert is sent its end, even if its filter excludes the last subjects', async () => {
     const fleet = await watchedFleet()
     const got: string[] = []
     const bad = new Set(['billing', 'report'])
@@ -255,7 +255,7 @@ describe('alerts', () => {
 })
 
 describe('muting', () => {
-  test('a muted subject sends nothing, and is told of once it is unmuted', async () => {
+  test('a muted subject sends nothing, and is reported once it is unmuted', async () => {
     const fleet = await watchedFleet()
     await fleet.watched(broken)
     await fleet.advance('2m')

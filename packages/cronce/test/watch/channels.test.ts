@@ -116,7 +116,7 @@ describe('channels', () => {
     assert.ok(Date.parse(alert.endsAt) <= Math.max(Date.now(), TEST.firstAt) + 5 * 60_000)
   })
 
-  test('what a receiver says of the message itself is final', async (context) => {
+  test('a rejection of the message itself is final', async (context) => {
     const sentTo = async (status: number) => send(slack({ url: (await receiver(context, status)).url }), FIRED)
     for (const status of [400, 413, 422]) await assert.rejects(sentTo(status), MessageRefused)
     for (const status of [401, 404, 429, 500]) {

@@ -12,7 +12,7 @@ import {
 export interface WatchedFleet extends Fleet {
   readonly messages: AlertMessage[]
   watched(declare: Declare, options?: MemberOptions & { readonly alerts?: AlertsOptions }): Promise<Member>
-  /** Rules that fired so far, each as often as a message said so. */
+  /** Rules that fired so far, once per message. */
   fired(): string[]
   resolved(): string[]
   titles(): string[]

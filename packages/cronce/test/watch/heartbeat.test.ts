@@ -32,7 +32,7 @@ describe('silent, for the heartbeat of the app', () => {
     fleet.end()
   })
 
-  test('fires if the only process that had it is gone, although another one watches', async () => {
+  test('fires if the only process that had it has ended, although another one watches', async () => {
     const fleet = await watchedFleet()
     const only = await fleet.watched((app) => app.job('mail', {}, nothing), { heartbeat: '1m' })
     await fleet.watched((app) => app.job('report', '*/5 * * * *', nothing), { watch: { fleet: { deaths: 3 } } })
@@ -57,7 +57,7 @@ describe('silent, for the heartbeat of the app', () => {
     fleet.end()
   })
 
-  test('is looked for among so many schedules that their pages take an hour', async () => {
+  test('is looked for even if the pages of all schedules take an hour', async () => {
     const fleet = await watchedFleet({ isQuiet: true })
     const later = { job: 'report', at: fleet.now() + 365 * 24 * 60 * MINUTE_MS }
     const many = Array.from({ length: 5_000 }, (_, index) => [`a${index}`, later] as const)

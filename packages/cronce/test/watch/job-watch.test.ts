@@ -60,7 +60,7 @@ describe('the option watch of a job', () => {
     fleet.end()
   })
 
-  test('is gone with the option', async () => {
+  test('is removed with the option', async () => {
     const fleet = await watchedFleet()
     const first = await fleet.add((app) => app.job('report', { watch: { failing: 5 } }, () => {}))
     await first.app.stop()

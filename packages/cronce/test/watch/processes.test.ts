@@ -25,7 +25,7 @@ interface Scene {
   readonly got: AlertMessage[]
   breakJobs(): void
   repairJobs(): void
-  /** From now on the receiver answers so. */
+  /** From now on the receiver answers with this. */
   answer(status: number): void
   /** Waits until the receiver has as many messages. */
   arrived(count: number): Promise<void>
@@ -122,7 +122,7 @@ describe('three processes and a receiver that counts', () => {
     assert.equal((await client.alerts.list({ all: true }))[0]?.state, 'resolved')
   })
 
-  test('the watching process is killed between noticing and sending: one alert all the same', async (context) => {
+  test('the watching process is killed between noticing and sending: still one alert', async (context) => {
     const { got, breakJobs, arrived, workers } = await stage(context, { gather: '5s' })
     const noticed = Promise.race(
       workers.map(async (worker) => {
@@ -142,7 +142,7 @@ describe('three processes and a receiver that counts', () => {
     )
   })
 
-  test('the receiver is down for a while: one alert all the same', async (context) => {
+  test('the receiver is down for a while: still one alert', async (context) => {
     const { got, breakJobs, arrived, answer, workers } = await stage(context)
     answer(503)
     const noticed = Promise.race(workers.map((worker) => once(worker, 'message')))

@@ -115,7 +115,7 @@ describe('overdue', () => {
 })
 
 describe('silent', () => {
-  test('fires if a schedule has no success when its own instants say so, and resolves with the next one', async () => {
+  test('fires if a schedule has no success when its own instants require one, and resolves with the next one', async () => {
     const fleet = await watchedFleet()
     let isBroken = false
     await fleet.watched((app) =>
@@ -434,7 +434,7 @@ describe('fleet', () => {
 })
 
 describe('clock', () => {
-  test('fires for a clock that is far from the store’s, and resolves when that instance is gone', async () => {
+  test('fires for a clock that is far from the store’s, and resolves when that instance has left', async () => {
     const fleet = await watchedFleet()
     await fleet.watched((app) => app.job('report', '*/5 * * * *', () => {}))
     const skewed = await fleet.watched((app) => app.job('report', '*/5 * * * *', () => {}), { skewMs: 5_000 })

@@ -101,7 +101,7 @@ function readNames(text: string): readonly string[] {
   )
 }
 
-/** Empty if it is no list. */
+/** Empty if it is not a list. */
 function parseList(text: string): readonly unknown[] {
   try {
     const parsed: unknown = JSON.parse(text)

@@ -84,7 +84,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'race-of-creations',
-    breaks: 'Of two who create one schedule at once, both believe that they did.',
+    breaks: 'Two callers create one schedule at once, and both get the answer that they did.',
     rule: 'of a creation in an open transaction and one beside it, exactly one is written',
     stores: {
       memory: { none: 'one thread' },
@@ -262,7 +262,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'claim-that-outlasts-its-runs',
-    breaks: 'The sign of life that a claim gave is gone when its runs are settled.',
+    breaks: 'The sign of life that a claim gave is lost when its runs are settled.',
     rule: 'a claim whose run has been settled since still refutes an older hint',
     stores: {
       memory: { none: 'a claim counts as a renewal' },
@@ -290,7 +290,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'renewal-of-the-living',
-    breaks: 'A claimant that was declared dead hears that its lease was renewed.',
+    breaks: 'A claimant that was declared dead gets the answer that its lease was renewed.',
     rule: 'a claimant renews its lease as often as it asks to, and is not declared dead on an older look',
     stores: {
       memory: [
@@ -330,7 +330,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'next-beyond-a-look-ahead',
-    breaks: 'What a look ahead has answered is told as what comes next.',
+    breaks: 'A schedule that a look ahead has already answered is reported as the next one.',
     rule: 'look after look answers what is ahead until it is changed, and mineAt lies beyond it',
     stores: {
       memory: { none: 'what comes next follows the last one that is answered' },
@@ -353,23 +353,23 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'held-claims',
-    breaks: 'After a failover an instance claims before its peers have said what they know.',
+    breaks: 'After a failover an instance claims before its peers have reported what they know.',
     rule: 'after a failover nothing is due and no instance claims, until all live ones have settled',
     stores: {
       memory: [['apply.ts', 'return isHeld || isStale ?', 'return isStale ?']],
       sqlite: { none: 'its epoch does not move by itself' },
-      postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
+      postgres: { none: 'it loses no writes, so no instance knows more than the store' },
       redis: [['lua/apply.lua', "if claimant ~= '' and is_held() then", 'if false then']],
     },
   },
   {
     name: 'held-due',
-    breaks: 'After a failover schedules are due before the peers have said what they know.',
+    breaks: 'After a failover schedules are due before the peers have reported what they know.',
     rule: 'after a failover nothing is due and no instance claims, until all live ones have settled',
     stores: {
       memory: [['due.ts', 'if (areClaimsHeld(space, now)) {', 'if (limit < 0) {']],
       sqlite: { none: 'its epoch does not move by itself' },
-      postgres: { none: 'it loses no writes, so that nobody knows more than the store' },
+      postgres: { none: 'it loses no writes, so no instance knows more than the store' },
       redis: [['lua/schedules.lua', 'if is_held() then return', 'if false then return']],
     },
   },
@@ -553,7 +553,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'first-row-of-a-limit',
-    breaks: 'Two claims at once both find a limit that nobody has counted yet, and both take its last place.',
+    breaks: 'Two concurrent claims both find a limit without a counter, and both take its last place.',
     rule: 'the first concurrent claims under a new limit never exceed it',
     stores: {
       memory: { none: 'one thread' },
@@ -610,7 +610,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'token-floor-of-a-creation',
-    breaks: 'A schedule that is made again counts its tokens from where its creator says.',
+    breaks: 'A schedule that is created again counts its tokens from where its creator starts them.',
     rule: 'a schedule that is made again goes on counting tokens where it was',
     stores: {
       memory: [['apply.ts', 'tokens: Math.max(state.tokens, data.floor)', 'tokens: state.tokens']],

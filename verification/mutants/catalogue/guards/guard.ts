@@ -10,12 +10,12 @@ export const STORES = {
 
 export type StoreName = keyof typeof STORES
 
-/** File below the folder of the store, what stands there, what the mistake makes of it, and how often it stands there. */
+/** File below the folder of the store, the original text, the mistaken text, and how often the original occurs. */
 type GuardEdit = readonly [file: string, find: string, replace: string, count?: number]
 
 /**
- * Something that a store checks before it writes. Each store that has it is judged without it, and the named rule of the conformance
- * suite must fail. A store that can't lack it by one mistake says why.
+ * A check that a store makes before it writes. Each store that has it is tested without it, and the named rule of the
+ * conformance suite must fail. A store that cannot lose it by one mistake states why.
  */
 export interface Guard {
   readonly name: string

@@ -4,7 +4,7 @@ import type { Guard } from './guard.ts'
 export const INSTANCE_GUARDS: readonly Guard[] = [
   {
     name: 'end-of-an-instance',
-    breaks: 'An instance that was declared dead, or left, lives again by its next beat.',
+    breaks: 'An instance that was declared dead, or left, becomes live by its next heartbeat.',
     rule: 'an instance that left or was declared dead never comes back under its id',
     stores: {
       memory: [
@@ -106,7 +106,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
   },
   {
     name: 'join-of-a-stranger',
-    breaks: 'A beat of an id that never joined makes an instance.',
+    breaks: 'A heartbeat of an id that never joined creates an instance.',
     rule: 'a heartbeat of an id that never joined is refused, and leaves no trace',
     stores: {
       memory: [['instances.ts', 'known === undefined ? !join :', 'known === undefined ? false :']],

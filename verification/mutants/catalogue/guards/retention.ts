@@ -54,7 +54,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   },
   {
     name: 'day-of-an-instance',
-    breaks: 'An instance that has just ended is forgotten.',
+    breaks: 'An instance that has just ended is pruned.',
     rule: 'an instance that has just ended is kept',
     stores: {
       memory: [['prune.ts', 'goneAt !== null && goneAt <= now - DAY_MS', 'goneAt !== null']],
@@ -77,7 +77,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   },
   {
     name: 'runs-of-an-instance',
-    breaks: 'An instance whose runs nobody has ended is forgotten, and with it who recovers them.',
+    breaks: 'An instance with open runs is pruned, so its runs are never recovered.',
     rule: 'an instance is not deleted while it has open runs: recovery finds them by it',
     stores: {
       memory: [['prune.ts', ' && !records.held.has(id)', '']],
@@ -94,7 +94,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   },
   {
     name: 'number-of-a-trim',
-    breaks: 'A trim deletes newer records than it was told to.',
+    breaks: 'A trim deletes newer records than it was asked to.',
     rule: 'a trim deletes what is numbered below and ended before, and nothing else',
     stores: {
       memory: [['prune.ts', 'entry.number >= belowNumber || ', '']],
@@ -138,7 +138,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
   },
   {
     name: 'trim-of-a-refused-change',
-    breaks: 'A change that was refused deletes records all the same.',
+    breaks: 'A rejected change still deletes records.',
     rule: 'the trim of a refused change deletes nothing',
     stores: {
       memory: { none: 'nothing is written before everything is checked' },

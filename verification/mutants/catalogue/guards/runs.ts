@@ -153,7 +153,7 @@ export const RUN_GUARDS: readonly Guard[] = [
   },
   {
     name: 'own-step',
-    breaks: 'A run that begins its step twice is told twice that it began it.',
+    breaks: 'A run that begins its step twice gets the answer twice that it began it.',
     rule: 'a step that its own run starts again is a duplicate, also with rerun',
     stores: {
       memory: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
@@ -331,7 +331,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       memory: [
         ['store.ts', 'state === undefined || liveRun(space(), schedule, token) === undefined', 'state === undefined'],
       ],
-      sqlite: { none: 'nobody else writes during the work' },
+      sqlite: { none: 'no other transaction writes during the work' },
       postgres: [['transact.ts', 'const change = live && state !== undefined', 'const change = state !== undefined']],
       redis: { none: 'no transactions' },
     },

@@ -12,7 +12,7 @@ const ACTION = /(?<!\$)\{\{-?\s*(.*?)\s*-?\}\}|\{%-?\s*(.*?)\s*-?%\}/g
 const OPENS = /^(?:if|with|range|define|block|for|macro)\b/
 const CLOSES = /^(?:end|endif|endfor|endmacro|endwith|endblock)\b/
 const SILENT = /^(?:else|elif|elsif|set\b|\$[\w.]*\s*:?=|\/\*|#|-?\s*$|fail\b|\$?_\s*:?=)/
-/** A longer line is no line of a template. */
+/** A longer line is not a line of a template. */
 const MAX_LINE = 5000
 const NOTHING: Control = { isWholeLine: false, opened: 0, hasOutput: false }
 

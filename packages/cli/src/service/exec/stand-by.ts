@@ -13,7 +13,7 @@ export interface StandByParts extends LeftoverParts {
 
 const SHORTEST_MS = 100
 const LONGEST_MS = 2_000
-/** So long a store may be away before that is the answer. */
+/** How long a store may be unreachable before that is reported. */
 const PATIENCE_MS = 60_000
 
 /**

@@ -88,7 +88,7 @@ export interface Overview {
   readonly memory: LookMemory
   /** More own schedules are due than the answer has. */
   readonly isBehind: boolean
-  /** A peer's schedule has been due for so long that the next look must include it. */
+  /** A peer's schedule is overdue by the multiplied patience, so the next look must include it. */
   readonly mayHelp: boolean
 }
 

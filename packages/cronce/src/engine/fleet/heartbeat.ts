@@ -300,7 +300,7 @@ function describe(core: Core, state: SentState) {
     version,
     zoneData,
     concurrency,
-    // A process without jobs is no part of a deployment. One of `runDue` is gone before it could do a duty.
+    // A process without jobs is not part of a deployment. One of `runDue` is gone before it could do a duty.
     jobs: jobs.length === 0 || core.transient ? jobs : [...jobs, ...duties],
     state,
     clockOffsetMs: core.time.wallOffsetMs(),

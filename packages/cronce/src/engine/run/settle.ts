@@ -50,7 +50,7 @@ export class Settler {
   /**
    * Calls `onSettled` with the result once the store has answered; with `lost` if the engine was stopped before that. `wake`: wake
    * the peers at once. An instance that hands a run back will not run it, and its peers may sleep until something else is due.
-   * `isUrgent`: somebody waits for it, so it is not gathered.
+   * `isUrgent`: a caller waits for it, so it is not gathered.
    */
   add(
     schedule: string,

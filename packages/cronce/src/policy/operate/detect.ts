@@ -43,7 +43,7 @@ export function detectDefinition(): Definition {
 }
 
 /**
- * Records an execution. The window begins with an execution that is no duplicate, so it does not depend on how due times and hours
+ * Records an execution. The window begins with an execution that is not a duplicate, so it does not depend on how due times and hours
  * fall: two that straddle a full minute are duplicates, too.
  */
 export function detectExecution(state: ScheduleState, execution: NewExecution, context: Context): Detected {

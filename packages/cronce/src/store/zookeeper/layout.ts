@@ -61,7 +61,7 @@ export class Layout {
     return `${this.folder(folders)}/${LEAF_MARK}${encode(key.slice(folders.join('').length))}`
   }
 
-  /** A node that is no key. */
+  /** A node that is not a key. */
   own(name: string): string {
     return `${this.root}/${name}`
   }

@@ -21,7 +21,7 @@ export interface SessionOptions {
   readonly isKept: boolean
 }
 
-/** What became of one request: its answer, or the error of the server. */
+/** The result of one request: its answer, or the error of the server. */
 export type Reply = { readonly answer: unknown } | { readonly error: ZooKeeperError }
 
 interface Waiting {

@@ -11,7 +11,7 @@ export class Turns {
       return await task()
     } finally {
       const next = this.#urgent.shift() ?? this.#others.shift()
-      // The turn is handed over, so that nobody comes in between.
+      // The turn is handed over directly, so that no other caller gets it in between.
       if (next === undefined) this.#isTaken = false
       else next()
     }

@@ -72,7 +72,7 @@ type Need =
 export type Rule = (title: string, body: (bench: Bench) => Promise<void>, needs?: Need) => void
 
 const POLL_MS = 10
-/** Half a minute: a busy machine may be slow, and only a broken store waits so long. */
+/** Half a minute: a busy machine may be slow, but only a broken store takes this long. */
 const MOST_POLLS = 3_000
 
 let namespaces = 0

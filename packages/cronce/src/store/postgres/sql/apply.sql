@@ -36,9 +36,9 @@ begin
 end
 $cronce$;
 
--- Renew the lease of a claimant, or keep a burial out until this transaction has ended. Most claims only share the row, so that
--- parts of one claim do not wait for each other; never both, which would deadlock two of them. `_always`: renew it whenever that was done
--- last. Answers its number, 0 if it is not live.
+-- Renews the lease of a claimant, or blocks declaring it dead until this transaction has ended. Most claims only share the row, so that
+-- parts of one claim do not wait for each other; never both, which would deadlock two of them. `_always`: renew even if it was renewed
+-- recently. Returns the instance's number, 0 if it is not live.
 create function {schema}._renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint)
 returns table (number integer, renewed boolean) language plpgsql
 as $cronce$
@@ -66,9 +66,9 @@ begin
 end
 $cronce$;
 
--- The general way to write changes: one after the other, each judged as a whole before anything of it is written.
--- No lock is waited for but those of _lock_names and of the instance: a clock that another transaction has locked is about to
--- change, which is a conflict. Whatever may be on record has moved the version of its clock, which is locked here.
+-- The general path for changes: sequential, each checked as a whole before any of it is written. It waits only for the locks of _lock_names
+-- and of the instance: a clock that another transaction has locked is about to change, which is a conflict. Every recorded change has moved
+-- the version of its clock, which is locked here.
 create function {schema}._apply_1(_namespace text, _header text, _changes text) returns text {settings}
 as $cronce$
 declare
@@ -211,7 +211,7 @@ begin
          where l.nonce = '';
       end if;
 
-      -- Claims of runs that begin with this change, before what was open is forgotten.
+      -- Claims of runs that begin with this change, before the open runs are overwritten.
       _opened := _change.open;
       if _opened is not null then
         select _runners || array_agg(w.runner), _claims || array_agg(w.claim), _keys || array_agg(_name.key),

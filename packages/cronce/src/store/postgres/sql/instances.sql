@@ -1,5 +1,5 @@
--- An observer compares `renewals`. A claim that only shared the row of its instance counts as well: its row tells. The latest row
--- outlasts its runs until the next renewal, so that no value comes back.
+-- An observer compares `renewals`. A claim that only shared the row of its instance counts as well, through its own row. The latest row
+-- outlasts its runs until the next renewal, so that no value repeats.
 create function {schema}._renewals(_renewals bigint, _runner integer) returns bigint language sql stable
 as $cronce$
 select _renewals * 1048576
@@ -117,8 +117,8 @@ begin
 end
 $cronce$;
 
--- The row is locked first: a claim that shares it has ended then, and the second statement sees what it wrote. An instance that
--- lost its session says so with its next beat: then the hint was about the session, not about the process.
+-- The row is locked first: a claim that shares it has ended then, and the second statement sees its writes. An instance that lost its
+-- session reports it with its next heartbeat: then the hint was about the session, not about the process.
 create function {schema}._bury_1(_namespace text, _instance text, _renewals text, _hint text) returns text {settings}
 as $cronce$
 declare
@@ -152,7 +152,7 @@ logged as (
 select exists (select from drained)::text as answer
 
 -- name: listInstances
--- Those that are over may be a hundred thousand: they are read from the newest on, and none is sorted.
+-- There may be a hundred thousand ended instances: they are read from the newest on, without sorting.
 select json_build_object('now', m.now, 'epoch', m.epoch, 'moved', m.moved, 'instances', (
          select coalesce(json_agg({schema}._instance(i, m.now) order by i.id), '[]')
            from (

@@ -13,8 +13,8 @@ select exists (
          select from {schema}._names n where n.namespace = _namespace and n.gone_at > {none} and n.gone_at <= _now - 86400000)
 $cronce$;
 
--- Ended fires whose time is up, what other transactions are about to delete aside; instances that are gone for a day and hold no
--- run; and names of removed schedules that nothing refers to any more.
+-- Prunes ended fires that have expired, except those that other transactions are about to delete; instances that ended a day ago and hold
+-- no run; and names of removed schedules without references.
 create function {schema}._prune_1(_namespace text, _limit text) returns text {settings}
 as $cronce$
 declare
@@ -37,7 +37,7 @@ begin
          for update skip locked
     ) e;
   if _keys is not null then
-    -- Tells a reader of ended fires that has not read the latest of them that its list is incomplete.
+    -- A reader of ended fires that has not read the latest of them learns from this that its list is incomplete.
     update {schema}._namespaces s
        set erased_in = e.ended_in
       from (
@@ -64,9 +64,8 @@ begin
     delete from {schema}._instances i where i.number = any (_gone);
     update {schema}._runners r set gone_at = _now where r.number = any (_gone);
   end if;
-  -- Lines name their instance by its number. A run starts when its fire is due, or later, and its instance is forgotten a day after its
-  -- last run at the earliest. So no line names an instance that was forgotten before the oldest fire on record was due; a second day
-  -- allows for a clock that was set.
+  -- Lines refer to their instance by number. An instance is pruned a day after its last run at the earliest, so no line names one that was
+  -- pruned before the oldest fire on record was due. A second day allows for a clock that was set.
   delete from {schema}._runners r
    where r.namespace = _namespace and r.gone_at > {none} and r.gone_at < coalesce((
            select min(h.due_at)
@@ -113,7 +112,7 @@ begin
 
   delete from {schema}._counts c using {schema}._namespaces s
    where s.namespace = _namespace and c.space = s.number and c.hour < _now - {counted};
-  -- Of hours long past, one row is enough.
+  -- For hours long past, one row is enough.
   with gone as (
     delete from {schema}._counts c using {schema}._namespaces s
      where s.namespace = _namespace and c.space = s.number and c.hour < _now - 86400000 and c.backend <> 0

@@ -143,7 +143,7 @@ begin
 end
 $cronce$;
 
--- Whether the instance of this number holds a run that one of these keys is open with.
+-- Whether this instance holds an open run of one of these keys.
 create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language sql stable
 as $cronce$
 select exists (

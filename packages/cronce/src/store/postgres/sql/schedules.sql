@@ -48,8 +48,7 @@ begin
       from json_to_recordset(_jobs::json) as j (job text, buckets varbit, since bigint)
      cross join lateral (select n.number from {schema}._jobs n where n.namespace = _namespace and n.name = j.job offset 0) n
   ),
-  -- The whole row: most of what is found is answered. The place, its order in the answer, comes first: every column before the one
-  -- that is wanted has to be passed.
+  -- The whole row, because most rows are returned. The place comes first: PostgreSQL has to walk past every column before the wanted one.
   found as materialized (
     select row_number() over (order by c.wake_at, c.name) as place, c.*
       from job j
@@ -185,8 +184,7 @@ select k.key, coalesce(o.due_at, k.due_at), coalesce(o.nonce, '')
  where n.namespace = _namespace and n.name = _name and _token > 0 and i.state in ('live', 'draining')
 $cronce$;
 
--- No other transaction changes the schedule from here to the end of this one. The second statement sees what was committed while
--- the lock was waited for.
+-- Locks the schedule until the end of this transaction. The second statement sees what was committed during the wait for the lock.
 create function {schema}._lock_1(_namespace text, _name text, _token text) returns text {settings}
 as $cronce$
 declare

@@ -1,5 +1,5 @@
--- Commands on steps answer what came of them; `null` where another transaction did the same at this very moment: then what it did
--- was not to be seen yet, and is when asked again.
+-- Commands on steps return their result; `null` if a concurrent transaction did the same and its write was not visible yet. The caller asks
+-- again.
 
 -- name: beginStep
 with live as materialized (
@@ -30,7 +30,7 @@ select case when not exists (select from live) then json_build_object('kind', 's
        end::text as answer
 
 -- name: endStep
--- Of any run, if $8 is 'resolve': then an operator says how it ended.
+-- For any run if $8 is 'resolve': then an operator decides how it ended.
 with step as materialized (
   select p.key, p.due_at, p.nonce, p.step, p.state, p.token, p.result, m.now
     from {schema}._moment() m

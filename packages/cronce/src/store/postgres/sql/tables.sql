@@ -15,7 +15,7 @@ insert into {schema}._meta default values;
 create table {schema}._namespaces (
   number integer generated always as identity primary key,
   namespace text collate "C" not null unique,
-  -- The highest version, token counter and line number of any name that was forgotten.
+  -- The highest version, token counter and line number of any pruned name.
   floor bigint not null default 0,
   -- The latest transaction that erased records: a reader whose snapshot did not see it may have missed ends.
   erased_in xid8
@@ -44,7 +44,7 @@ create table {schema}._jobs (
   unique (namespace, name)
 );
 
--- Numbers of instances, as clocks, claims and history name them. `gone_at`: when the instance was forgotten.
+-- Numbers of instances, as clocks, claims and history name them. `gone_at`: when the instance was pruned.
 create table {schema}._runners (
   number integer generated always as identity primary key,
   namespace text collate "C" not null,

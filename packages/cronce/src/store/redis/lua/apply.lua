@@ -79,7 +79,7 @@ end
 -- x and fire (exists), f and slot (full); or one for all: n (not live), h (claims are held, or the
 -- app's record has another version).
 local TRIM_MOST = 200
--- A fire that ended later than its number says (the clock was set back), or ahead of its time, is passed over, up to a limit.
+-- A fire that ended later than its number indicates (the clock was set back), or ahead of its time, is passed over, up to a limit.
 local TRIM_LOOKS = 1000
 
 local at = 8
@@ -106,14 +106,14 @@ local function find_open(fires, due, nonce)
   return nil
 end
 
--- When the fire with this nonce was due; nil: there is none on record.
+-- When the fire with this nonce was due; nil: not on record.
 local function find_nonce(history, nonce)
   local number = call('HGET', NONCES .. history.name, nonce)
   local line = number and get_line(history, number)
   return line and line.due
 end
 
--- Beyond the mark there is nothing without a nonce.
+-- Beyond the mark, every fire has a nonce.
 local function find_existing(history, due_mark, open, creates)
   for _, create in ipairs(creates) do
     local due, nonce = match(create[1], '^([^:]*):(.*)$')
@@ -158,7 +158,7 @@ local function head_of(settings)
   return match(settings or '', '^([^\n]*)\n([^\n]*)\n([^\n]*)\n')
 end
 
--- Schedules are listed by what their settings say; nil: there are none before, or after.
+-- Schedules are indexed by their settings; nil: no settings before, or after.
 local function list_names(member, before, after)
   local name = sub(member, 3)
   local was_job, was_tenant, was_app = head_of(before)

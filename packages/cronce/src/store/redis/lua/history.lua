@@ -35,7 +35,7 @@ local function parse_line(text)
   }
 end
 
--- nil: there is none, or none any more.
+-- nil: none, or not any more.
 local function get_line(history, number)
   local place = tonumber(number) - history.first
   if place < 0 then return nil end
@@ -259,7 +259,7 @@ local function delete_steps(name, fire)
   if call('SREM', STEPPED .. name, fire) == 1 then call('UNLINK', STEPS .. name .. '\n' .. fire) end
 end
 
--- All lines of a fire, and whatever hangs on them. Their places stay, empty, until `drop_empty`.
+-- All lines of a fire, and everything that depends on them. Their places stay, empty, until `drop_empty`.
 local function delete_fire(history, number, line)
   -- One that ran once and ended with it has no other line.
   local is_alone = line.more == '' and line.token ~= '-'
@@ -304,7 +304,7 @@ end
 local function delete_all(history, found)
   for _, item in ipairs(found) do
     local line, number = item[1], item[2]
-    -- It may have gone with another line of its fire.
+    -- It may have been deleted with another line of its fire.
     if call('LINDEX', history.key, number - history.first) ~= '' then delete_fire(history, number, line) end
   end
   drop_empty(history)
@@ -314,12 +314,13 @@ local function raise(field, to)
   if to > (tonumber(call('HGET', META, field)) or 0) then call('HSET', META, field, digits(to)) end
 end
 
--- 0: there is no line.
+-- 0: no line.
 local function first_of(history)
   return history.length == 0 and '0' or digits(history.first)
 end
 
--- After deletions, outside of a change: the head of the schedule's line again, or nothing of a removed schedule that has no history left.
+-- After deletions, outside of a change: rewrites the head of the schedule's line, or deletes all keys of a removed schedule without
+-- history.
 local function save_history(history)
   local line = read_line(history.member)
   if not line then return end

@@ -41,7 +41,7 @@ local function take_beat()
     if join ~= '1' then return false end
     call('HSET', key, 'started', digits(now), 'drain', '0', 'renewals', '0')
     call('SADD', LIVE, id)
-    -- An instance that was not there before has nothing to say about it.
+    -- An instance that was not there before knows nothing about it.
     if settled == '' then settled = digits(epoch) end
   else
     local last = tonumber(row[4]) or 0
@@ -73,7 +73,8 @@ end
 
 local alive = take_beat()
 if alive then count() end
--- While claims are held, the fleet may have waited for this one. Instances that are woken beat, too: wake them only for news, or it would never end.
+-- While claims are held, the fleet may have waited for this instance. Woken instances send heartbeats too, so wake them only for news;
+-- otherwise it would never end.
 if ARGV[11] == '1' or has_settled then tell(ARGV[12], ARGV[13], ARGV[14]) end
 local number = ''
 if alive or call('HEXISTS', key, 'gone') == 0 and call('HEXISTS', key, 'state') == 1 then number = call('HGET', key, 'beat') or '0' end

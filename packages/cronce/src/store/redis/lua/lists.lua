@@ -10,7 +10,7 @@ local function is_before(one, other)
   return #one < #other
 end
 
--- How many stand before this place, and how many up to and including it.
+-- How many entries are before this place, and how many up to and including it.
 local function rank_of(key, score, member)
   local low = call('ZCOUNT', key, '-inf', '(' .. score)
   local high = low + call('ZCOUNT', key, score, score)

@@ -24,7 +24,7 @@ if meta[6] and meta[6] ~= FORMAT then return redis.error_reply('CRONCEFORMAT ' .
 local epoch = tonumber(meta[1]) or 0
 local mark = tonumber(meta[3]) or 0
 local held = tonumber(meta[4]) or 0
--- When the log was last written to. The log never goes back, whatever the server's clock does.
+-- When the log was last written to. It never goes back, even if the server's clock does.
 local clock = math.max(tonumber(meta[7]) or 0, now)
 
 local function move(run)
@@ -35,7 +35,7 @@ local function move(run)
   bases[#bases + 1] = digits(epoch) .. ':' .. digits(mark) .. ':' .. run
   meta[5] = table.concat(bases, ' ', math.max(1, #bases - BASES + 1))
   held = 0
-  -- Live instances may know of what was lost: no claims until they have said so. None of them could renew: all leases begin anew.
+  -- Live instances may know what was lost: no claims until they have reported it. None of them could renew, so all leases restart.
   for _, id in ipairs(call('SMEMBERS', LIVE)) do
     held = 1
     local lease = tonumber(call('HGET', INSTANCE .. id, 'lease')) or 0
@@ -64,7 +64,7 @@ local function is_held()
   return false
 end
 
--- A hint, after everything is written: a user who may not publish has written all the same.
+-- A hint, after everything is written: the writes of a user without the right to publish still count.
 local function tell(how, channel, message)
   redis.pcall(how, channel, message)
 end
@@ -73,7 +73,7 @@ local function count()
   mark = call('HINCRBY', META, 'mark', 1)
 end
 
--- The lines, and behind them what every answer tells.
+-- The lines, followed by the fields that every answer has.
 local function answer(lines)
   lines[#lines + 1] = digits(now) .. ' ' .. digits(epoch) .. ' ' .. digits(mark) .. ' ' .. run
   return lines

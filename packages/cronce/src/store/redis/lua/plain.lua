@@ -47,7 +47,7 @@ local function write_lines(from, fields, letters, visit)
   end)
 end
 
--- A change that does not fit as a whole is one for the general way, which says what is wrong with it.
+-- A change that does not fit as a whole takes the general path, which reports what is wrong with it.
 local function is_fit()
   return ARGV[9] == digits(epoch) and (ARGV[10] == '' or now >= tonumber(ARGV[10]))
 end

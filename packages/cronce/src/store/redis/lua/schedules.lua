@@ -51,7 +51,7 @@ local function look(job, buckets)
   local key = DUE .. job
   local due = call('ZCOUNT', key, '-inf', digits(until_at))
   local taken, bites, place = 0, 0, 0
-  -- Of those that are left: whether the first is known, or there can't be any.
+  -- For the remaining ones: whether the first is known, or none can exist.
   local mine_known = not string.find(buckets, '1', 1, true)
   local others_known = not string.find(buckets, '0', 1, true)
   local bites_left = MOST_BITES
@@ -119,7 +119,7 @@ local function by_time(one, other)
   return one[1] < other[1]
 end
 
--- The first of each job tells whether there is anything to look for: most of many jobs have nothing.
+-- The first schedule of each job shows whether anything is due: most of many jobs have nothing.
 local heads = {}
 for n = 5, #ARGV, 2 do
   local first = call('ZRANGE', DUE .. ARGV[n], 0, 0, 'WITHSCORES')
