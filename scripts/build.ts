@@ -58,7 +58,8 @@ const declarations: Plugin = {
 }
 
 /** Chunks that hold nothing else are code of one store, the client, the watchdog, or the node-cron entry. */
-const INNER_CODE = /cronce\/src\/(?:store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\/|client\/|watch\/|node-cron[./])/
+const INNER_CODE =
+  /cronce\/src\/(?:store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\/|client\/|watch\/|node-cron[./])/
 
 /** Modules that most of the library uses, and that need no Node.js. */
 const COMMON = /\/cronce\/src\/(?:errors|words|did-you-mean|duration|(?:model|store|trigger)\/[a-z-]+)\.ts$/

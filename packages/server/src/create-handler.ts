@@ -225,7 +225,7 @@ function readVisible(given: unknown): Asker['isVisible'] {
 function rightMissing({ right }: Route, { level, rights, isVisible }: Asker): Error {
   const isReader = level === 'read' && [...rights].every((one) => one === 'seeInput')
   if (isReader && isVisible === null) {
-    return refuse('ACCESS_READ_ONLY', 'You may look, but not change anything.', 'Use a token that may operate.')
+    return refuse('ACCESS_READ_ONLY', 'This caller may read, but not change anything.', 'Use a token that may operate.')
   }
   const message =
     right === undefined

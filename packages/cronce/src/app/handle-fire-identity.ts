@@ -70,9 +70,13 @@ function readContent(headers: ReadonlyMap<string, string>, body: Uint8Array): Re
   if (body.length === 0) return null
   const type = headers.get('content-type') ?? 'nothing'
   if (!/^application\/([\w.-]+\+)?json *(;|$)/i.test(type)) {
-    throw new CronceError('BODY_TYPE_REFUSED', `The body is said to be ${JSON.stringify(type.slice(0, 60))}.`, {
-      hint: 'Send JSON with the header Content-Type: application/json, or no body.',
-    })
+    throw new CronceError(
+      'BODY_TYPE_REFUSED',
+      `The content type of the body is ${JSON.stringify(type.slice(0, 60))}.`,
+      {
+        hint: 'Send JSON with the header Content-Type: application/json, or no body.',
+      },
+    )
   }
   let content: unknown
   try {

@@ -73,7 +73,7 @@ export class ChangeWriter {
       await this.#writeRound(pending)
     }
     const { name } = this.#parts.context.driver
-    throw new StoreError('STORE_BUSY', `${name} was changed by others each time before a write.`, {
+    throw new StoreError('STORE_BUSY', `Other processes changed ${name} before every write.`, {
       hint: 'Try again.',
     })
   }

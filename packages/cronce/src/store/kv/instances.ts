@@ -366,7 +366,7 @@ function heldRun(keys: Keys, { key, value }: Entry): HeldRun {
 }
 
 function busy({ driver }: Context): StoreError {
-  return new StoreError('STORE_BUSY', `${driver.name} was changed by others each time before a write.`, {
+  return new StoreError('STORE_BUSY', `Other processes changed ${driver.name} before every write.`, {
     hint: 'Try again.',
   })
 }

@@ -38,7 +38,7 @@ export async function step(context: Context, schedules: Schedules, command: Step
     identity.refresh(answer.found[0]!.entries[0])
     if (answer.isHeld) return APPLIED
   }
-  throw new StoreError('STORE_BUSY', `${driver.name} was changed by others each time before a write.`, {
+  throw new StoreError('STORE_BUSY', `Other processes changed ${driver.name} before every write.`, {
     hint: 'Try again.',
   })
 }

@@ -57,5 +57,5 @@ export function tooLarge(name: string, bytes: number): StoreError {
 }
 
 export function busy(name: string): StoreError {
-  return new StoreError('STORE_BUSY', `${name} was changed by others each time before a write.`, { hint: 'Try again.' })
+  return new StoreError('STORE_BUSY', `Other processes changed ${name} before every write.`, { hint: 'Try again.' })
 }

@@ -98,7 +98,7 @@ export class Snapshots {
   }
 
   #busy(): StoreError {
-    return new StoreError('STORE_BUSY', `${this.#name} was changed by others each time while it was read.`, {
+    return new StoreError('STORE_BUSY', `Other processes changed ${this.#name} during every read.`, {
       hint: 'Try again.',
     })
   }
