@@ -23,7 +23,7 @@ export const ERR001: Rule = {
   level: 'warning',
   isScored: false,
   title: 'rejection that nothing handles',
-  why: 'An unhandled rejection ends the process, or the library drops it and nobody learns that the run failed.',
+  why: 'An unhandled rejection ends the process, or the library drops it, and the failed run is not reported.',
   fix: 'Catch and report errors in the handler, or use the option `catch` of croner.',
   bad: {
     'package.json': '{ "dependencies": { "node-schedule": "^2.1.1" } }\n',
