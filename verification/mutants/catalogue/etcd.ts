@@ -30,7 +30,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
         "{ key, is: 'absent' } : { key, is: 'present' }",
       ),
     ],
-    caughtBy: ruled('of many who change the same schedule at once, exactly one does'),
+    caughtBy: ruled('of many concurrent changes of one schedule, exactly one succeeds'),
   },
   {
     name: 'etcd-without-absence',
@@ -43,7 +43,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
         "before === undefined ? { key: keys.meta, is: 'present' }",
       ),
     ],
-    caughtBy: ruled('of many who create the same schedule at once, exactly one does'),
+    caughtBy: ruled('of many concurrent creations of one schedule, exactly one succeeds'),
   },
   {
     name: 'etcd-without-identity',
@@ -73,7 +73,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     rule: 'P7',
     breaks: 'Two claims at once both take the last place under a limit.',
     edits: [edit('store/kv/change-writer.ts', '...slots.guards(context.keys), ', '')],
-    caughtBy: ruled('of the first who claim at once under a new limit, no more get in than it allows'),
+    caughtBy: ruled('the first concurrent claims under a new limit never exceed it'),
   },
   {
     name: 'etcd-room-of-a-refused-end',
@@ -195,7 +195,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     rule: 'P2',
     breaks: 'Of two processes that save the record of an app at once, both believe that they did.',
     edits: [edit('store/kv/store.ts', '[unchanged])', '[])')],
-    caughtBy: ruled('of many who save at once, exactly one does'),
+    caughtBy: ruled('of many concurrent saves, exactly one succeeds'),
   },
   {
     name: 'etcd-own-clock',
