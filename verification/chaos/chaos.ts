@@ -33,6 +33,8 @@ export interface ChaosOptions extends Pick<WorldOptions, 'store' | 'seed'> {
   readonly isBrief: boolean
   /** After the last fault everything is right again within this. */
   readonly recoveryMs: number
+  /** Of each process. */
+  readonly leaseMs: number
   readonly progress: (line: string) => void
 }
 
@@ -50,7 +52,7 @@ export interface ChaosResult {
   readonly world: Pick<World, 'keep' | 'removeFolder'>
 }
 
-const BOUNDS = { leaseMs: 2_000, lateMs: 2_000, claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 }
+const BOUNDS = { lateMs: 2_000, claimAheadMs: 300, clockErrorMs: 25, starvedMs: 500 }
 /** The calm phase is judged too: this long after the last fault everything must be correct again. */
 const TAIL_MS = 4_000
 const BRIEF_TAIL_MS = 2_000
@@ -74,7 +76,7 @@ const TROUBLE_MS = 6_000
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, seconds, store } = options
-  const bounds: WitnessedBounds = { ...BOUNDS, recoveryMs: options.recoveryMs }
+  const bounds: WitnessedBounds = { ...BOUNDS, leaseMs: options.leaseMs, recoveryMs: options.recoveryMs }
   const slots = Array.from({ length: options.workers }, (_, index) => `w${index + 1}`)
   const world = await startWorld({
     store,
@@ -97,7 +99,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const first = isShort(seconds) ? lacking() : []
   const calm = new AbortController()
   try {
-    const chaos = chaosIn(world, calm.signal)
+    const chaos = chaosIn(world, options.leaseMs, calm.signal)
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
     const plan = createPlan(chaos, randomFrom(seed), { isBrief: options.isBrief, first })
@@ -136,7 +138,7 @@ function faultsOf(entries: readonly Entry[]): string[] {
   return entries.flatMap((entry) => (entry.kind === 'fault' ? [entry.fault] : []))
 }
 
-function chaosIn(world: World, calm: AbortSignal): Chaos {
+function chaosIn(world: World, leaseMs: number, calm: AbortSignal): Chaos {
   const underWay = new Set<string>()
   const { recorder, fleet } = world
   const overAt = new Map<string, number>()
@@ -148,7 +150,7 @@ function chaosIn(world: World, calm: AbortSignal): Chaos {
     ['full disk', SERVER_TROUBLE, troubleOf(place)].some((what) => underWay.has(what) || !isOver(what, startedAt))
   return {
     ...world,
-    leaseMs: BOUNDS.leaseMs,
+    leaseMs,
     begin(what) {
       if (underWay.has(what)) return false
       underWay.add(what)

@@ -26,7 +26,7 @@ const STORES: readonly ChaosStore[] = [
   zooKeeperEnsembleChaos,
 ]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3|zookeeper|zookeeper3] [--seconds 30] [--brief] [--recovery 10] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3|zookeeper|zookeeper3] [--seconds 30] [--brief] [--recovery 10] [--lease 2] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {
@@ -37,6 +37,8 @@ const { values } = parseArgs({
     brief: { type: 'boolean', default: false },
     /** Seconds after the last fault within which the fleet must have recovered. */
     recovery: { type: 'string', default: '10' },
+    /** Seconds of the lease of each process. */
+    lease: { type: 'string', default: '2' },
     workers: { type: 'string', default: '4' },
     /** Repeat runs until this many fires have been judged. */
     fires: { type: 'string', default: '1' },
@@ -73,6 +75,7 @@ async function main(): Promise<number> {
       seconds: Number(values.seconds),
       isBrief: values.brief,
       recoveryMs: Number(values.recovery) * 1_000,
+      leaseMs: Number(values.lease) * 1_000,
       progress: say,
     })
     keep(result)
