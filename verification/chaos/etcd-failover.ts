@@ -23,9 +23,10 @@ async function lose(signal: 'SIGKILL' | 'SIGSTOP'): Promise<void> {
   let longestMs = 0
   let lastAt = performance.now()
   const endAt = lastAt + BEFORE_MS + AFTER_MS
-  const losing = sleep(BEFORE_MS).then(() =>
-    signal === 'SIGKILL' ? leader.halt(signal) : process.kill(leader.pid, signal),
-  )
+  const losing = sleep(BEFORE_MS).then(async () => {
+    if (signal === 'SIGKILL') await leader.halt(signal)
+    else process.kill(leader.pid, signal)
+  })
   for (let count = 0; performance.now() < endAt; count++) {
     const id = `s${count}`
     try {
