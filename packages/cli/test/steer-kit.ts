@@ -2,7 +2,8 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, type Cronce, connect, cronce } from 'cronce'
-import { type Asked, ask, type Result } from './cronce.ts'
+import { run } from '../src/run.ts'
+import { type Asked, ask, listener, type Result } from './cronce.ts'
 
 /** A new folder. The caller removes it. */
 export function scratch(): string {
@@ -34,7 +35,7 @@ export function fleetOn(store: string): Cronce {
   })
   app.job('halfway', { timeout: '1m' }, async (run) => {
     run.progress(0.4, 'of the way')
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await new Promise((resolve) => run.signal.addEventListener('abort', resolve))
   })
   return app
 }
@@ -44,6 +45,8 @@ export interface Bench {
   readonly client: Connection
   readonly say: (...args: string[]) => Promise<Result>
   readonly sayWith: (asked: Asked, ...args: string[]) => Promise<Result>
+  /** What the command prints can be read while it runs. */
+  readonly sayAloud: (asked: Asked, ...args: string[]) => { stderr: () => string; ended: Promise<number> }
 }
 
 /** The command line in this process, at this moment, on this store. */
@@ -51,7 +54,11 @@ export async function benchOn(store: string): Promise<Bench> {
   const client = await connect({ store, logger: false })
   const env = { CRONCE_STORE: store, CRONCE_AUTHOR: 'ada@desk' }
   const sayWith = (asked: Asked, ...args: string[]): Promise<Result> => ask(args, env, { now: Date.now(), ...asked })
-  return { store, client, say: (...args) => sayWith({}, ...args), sayWith }
+  const sayAloud: Bench['sayAloud'] = (asked, ...args) => {
+    const { io, said } = listener({ env, now: Date.now(), ...asked })
+    return { stderr: () => said().stderr, ended: run(args, io) }
+  }
+  return { store, client, say: (...args) => sayWith({}, ...args), sayWith, sayAloud }
 }
 
 /** Look until it is so. */
