@@ -6,7 +6,7 @@ import type { Burst } from './burst-plan.ts'
 import type { FleetOptions } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
-import { costOf, type Overhead, overheadPercent } from './metrics-plan.ts'
+import { type Difference, differenceOf, type Overhead } from './metrics-plan.ts'
 import type { Scale } from './scale-plan.ts'
 import { ratios, type Throughput } from './throughput-plan.ts'
 import { callsPerLook, mostRows, type Watching } from './watch-plan.ts'
@@ -148,12 +148,15 @@ function fleetTable(fleets: readonly Lateness[]): string {
 }
 
 export function overheadTable(overheads: readonly Overhead[]): string {
+  const words = ({ percent, from, to }: Difference): string =>
+    `${percent.toFixed(1)} (${from.toFixed(1)} to ${to.toFixed(1)})`
   return table(
-    ['main thread, µs per fire', 'rounds', 'without: fastest', 'faster quarter', 'median', 'with', '', '', 'more, %'],
+    ['main thread', 'pairs', 'without, µs per fire', 'metrics add, %', 'control, %'],
     overheads.map((one) => {
-      const figures = [one.without, one.measured].flatMap((all) => [Math.min(...all), costOf(all), median(all)])
-      const percent = overheadPercent(one).toFixed(1)
-      return [one.store, String(one.without.length), ...figures.map((us) => us.toFixed(1)), percent]
+      const without = one.rounds.flatMap((round) => round.without ?? [])
+      const measured = differenceOf(one, 'measured')
+      const control = differenceOf(one, 'control')
+      return [one.store, String(measured.pairs), median(without).toFixed(1), words(measured), words(control)]
     }),
   )
 }

@@ -5,7 +5,7 @@ import { judge } from './bars.ts'
 import { measureBurst } from './burst-plan.ts'
 import { measureIdle } from './idle-plan.ts'
 import { measureLateness } from './lateness-plan.ts'
-import { measureOverhead, overheadPercent } from './metrics-plan.ts'
+import { differenceOf, measureOverhead } from './metrics-plan.ts'
 import { overheadTable, report, watchingTable } from './report.ts'
 import { measureScale } from './scale-plan.ts'
 import { type Candidate, measureThroughput } from './throughput-plan.ts'
@@ -36,8 +36,9 @@ if (values['only-watch']) {
   process.exit()
 }
 const overheads = await inTurn(['memory', 'sqlite'] as const, async (store) => {
-  const measured = await measureOverhead(store, quick ? 8 : 24)
-  progress(`metrics, ${store}: ${overheadPercent(measured).toFixed(1)} % more CPU per fire`)
+  const measured = await measureOverhead(store, quick ? 8 : 40)
+  const { percent, from, to } = differenceOf(measured, 'measured')
+  progress(`metrics, ${store}: ${percent.toFixed(1)} % more CPU per fire (${from.toFixed(1)} to ${to.toFixed(1)})`)
   return measured
 })
 if (values['only-metrics']) {
