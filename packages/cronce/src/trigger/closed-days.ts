@@ -116,7 +116,12 @@ function byMonth(days: ReadonlySet<number>): ReadonlyMap<number, number> {
 
 function textOf({ weekly, yearly, closed, open }: Entries): string {
   const weekdays = WEEKDAYS.filter((_, weekday) => ((weekly >>> weekday) & 1) === 1)
-  return [...weekdays.map((name) => name.slice(0, 3)), ...[...yearly].sort(), ...rangesOf(closed, ''), ...rangesOf(open, '+')].join(' ')
+  return [
+    ...weekdays.map((name) => name.slice(0, 3)),
+    ...[...yearly].sort(),
+    ...rangesOf(closed, ''),
+    ...rangesOf(open, '+'),
+  ].join(' ')
 }
 
 function rangesOf(days: ReadonlySet<number>, sign: string): readonly string[] {
@@ -140,11 +145,15 @@ function tooMany(count: number): CronError {
 }
 
 function badRange(entry: string): CronError {
-  return new CronError('OPTION_INVALID', `${quote(entry)} is not a range of at most ten years, the earlier date first.`, {
-    ...pointAt(entry),
-    expected: 'an earlier date, a slash and a later date',
-    hint: 'Write 2026-12-24/2027-01-01.',
-  })
+  return new CronError(
+    'OPTION_INVALID',
+    `${quote(entry)} is not a range of at most ten years, the earlier date first.`,
+    {
+      ...pointAt(entry),
+      expected: 'an earlier date, a slash and a later date',
+      hint: 'Write 2026-12-24/2027-01-01.',
+    },
+  )
 }
 
 function refused(entry: string): CronError {

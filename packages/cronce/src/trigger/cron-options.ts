@@ -1,7 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { kindOf } from '../words.ts'
-import { DIALECTS, type Dialect } from './cron-dialect.ts'
 import { closedDays } from './closed-days.ts'
+import { DIALECTS, type Dialect } from './cron-dialect.ts'
 import { CronError } from './cron-error.ts'
 import { pointAt, quote } from './cron-hints.ts'
 import type { GapRule, OverlapRule } from './cron-trigger.ts'

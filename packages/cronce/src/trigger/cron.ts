@@ -54,13 +54,19 @@ function groupOf(options: CronOptions): Group {
   demandOptions(options)
   // Each is read once: a getter may answer differently the next time.
   const { tz = 'UTC', dst, gap, overlap, days, dialect, wrap, seed, calendar: wanted } = options
-  const isPlain = wanted === undefined && dst === undefined && gap === undefined && overlap === undefined && days === undefined
+  const isPlain =
+    wanted === undefined && dst === undefined && gap === undefined && overlap === undefined && days === undefined
   if (isPlain && dialect === undefined && wrap === undefined && seed === undefined && typeof tz === 'string') {
     return tz === 'UTC' ? utc : (zones.get(tz) ?? addGroup(zones, tz, { ...DEFAULTS, tz }))
   }
-  const calendar = wanted === undefined ? undefined : checkCalendar(wanted)
-  const given: CronOptions = { tz, dst, gap, overlap, days, dialect, wrap, seed, calendar }
-  checkCronOptions(given)
+  return groupOfMany({ tz, dst, gap, overlap, days, dialect, wrap, seed, calendar: wanted })
+}
+
+function groupOfMany(wanted: CronOptions): Group {
+  checkCronOptions(wanted)
+  const { tz, dst, gap, overlap, days, dialect, wrap, seed } = wanted
+  const calendar = wanted.calendar === undefined ? undefined : checkCalendar(wanted.calendar)
+  const given = { ...wanted, calendar }
   // Seeds are names of schedules, of which hardly two are equal.
   if (seed !== undefined) return { options: resolveCronOptions(given), triggers: null }
   // All but the last two are words of ours by now, so that no two sets of options look alike.

@@ -2,7 +2,7 @@ import { DAY_MS } from './calendar.ts'
 import type { CompiledCron } from './cron-trigger.ts'
 import { collect, toInstant } from './instant.ts'
 import { MAX_SHIFT, type MovedDays } from './moved-days.ts'
-import type { CalendarData, CronData, ExcludedTimes } from './trigger.ts'
+import type { CalendarData, ExcludedTimes } from './trigger.ts'
 
 interface Parts {
   /** The times of the excluded days. */
@@ -41,9 +41,6 @@ export function excludedTimes({ times, fires, days, calendar }: Parts): Excluded
       return Math.max(first, prev(midnight) ?? first)
     },
     why: (at: number) => why(days, dayOf(toInstant(at)), calendar),
-    toJSON(): CronData {
-      return { ...times.toJSON(), calendar: { ...calendar, only: 'excluded' } }
-    },
   })
 }
 

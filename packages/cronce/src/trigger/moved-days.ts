@@ -34,7 +34,8 @@ export class MovedDays {
   readonly firesIn = (month: number): number =>
     this.#remembered(this.#fires, month, (day) => this.#isOpen(day) && (this.#isNamed(day) || this.#sourceOf(day) >= 0))
 
-  readonly excludedIn = (month: number): number => this.#remembered(this.#excluded, month, (day) => this.isExcluded(day))
+  readonly excludedIn = (month: number): number =>
+    this.#remembered(this.#excluded, month, (day) => this.isExcluded(day))
 
   isExcluded(day: number): boolean {
     if (this.#isOpen(day) || !this.#isNamed(day)) return false

@@ -111,8 +111,6 @@ export interface ExcludedTimes extends Timeline {
   lastOfDay(from: number): number | null
   /** Why it does not fire, for people. */
   why(at: number): string
-  /** As data: what `timelineOf` reads. */
-  toJSON(): CronData
 }
 
 /** The values of each field, ascending. All are empty for `@reboot`. */
