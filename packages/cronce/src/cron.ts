@@ -10,7 +10,10 @@ export { stats, type TriggerStats, type ZoneEffect } from './trigger/stats.ts'
 export type {
   AtData,
   AtTrigger,
+  CalendarData,
   CronData,
+  ExcludedRule,
+  ExcludedTimes,
   CronFields,
   CronOptions,
   CronTrigger,
