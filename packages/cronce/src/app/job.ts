@@ -1,6 +1,6 @@
-import type { Calendars } from '../client/read-calendar.ts'
 import type { CheckIn, CheckInUrl } from '../check-in/check-in.ts'
 import { inSubject } from '../client/in-subject.ts'
+import type { Calendars } from '../client/read-calendar.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
 import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'

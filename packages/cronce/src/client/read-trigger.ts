@@ -19,7 +19,15 @@ import {
 } from './read-option.ts'
 import type { TriggerOptions } from './schedule-options.ts'
 
-const CRON_ONLY = ['tz', 'dst', 'dialect', 'days', 'seed', 'calendar', 'excluded'] as const satisfies readonly (keyof TriggerOptions)[]
+const CRON_ONLY = [
+  'tz',
+  'dst',
+  'dialect',
+  'days',
+  'seed',
+  'calendar',
+  'excluded',
+] as const satisfies readonly (keyof TriggerOptions)[]
 const TRIGGERS = ['cron', 'every', 'at'] as const satisfies readonly (keyof TriggerOptions)[]
 
 export const TRIGGER_NAMES = [...TRIGGERS, ...CRON_ONLY] as const
@@ -127,7 +135,10 @@ function inWords(text: string, options: CronOptions): string | null {
   }
 }
 
-function readCronSpec(fields: Fields, calendars: Calendars): { readonly expression: string; readonly options: CronOptions } {
+function readCronSpec(
+  fields: Fields,
+  calendars: Calendars,
+): { readonly expression: string; readonly options: CronOptions } {
   const given = fields.cron
   // Their values are for cron() to judge, which says what is wrong and where.
   const beside = Object.fromEntries(
