@@ -18,7 +18,10 @@ async function brokenFleet(alerts: AlertsOptions = {}): Promise<WatchedFleet & {
     })
   const fleet = await watchedFleet()
   for (let count = 0; count < 3; count++) await fleet.watched(declare, { watch: WATCH, alerts })
-  return { ...fleet, repair: () => void (isBroken = false) }
+  const repair = (): void => {
+    isBroken = false
+  }
+  return { ...fleet, repair }
 }
 
 /** The instance that has looked for what ended: only the watching one does. */
@@ -46,7 +49,7 @@ describe('a watching instance', () => {
       app.job('report', '* * * * *', () => {
         if (isBroken) throw new Error('no')
       })
-    const options = { watch: WATCH, lease: '10m', settings: { watchMs: 15_000 } }
+    const options = { watch: WATCH, lease: 600_000, settings: { watchMs: 15_000 } }
     for (let count = 0; count < 2; count++) await fleet.watched(declare, options)
     await fleet.advance('2m')
     const watcher = watcherOf(fleet)
