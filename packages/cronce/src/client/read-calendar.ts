@@ -45,11 +45,12 @@ export function readCalendar(calendar: unknown, excluded: unknown, known: Calend
 function daysOf(name: string, known: Calendars): string {
   const days = known.get(name)
   if (days !== undefined) return days
-  const meant = didYouMean(name, known.keys())
-  const names = known.size === 0 ? '' : ` Known are ${[...known.keys()].join(', ')}.`
+  const names = [...known.keys()]
+  const meant = didYouMean(name, names)
+  const listed = names.length === 0 ? '' : ` Known are ${names.join(', ')}.`
   const hint =
     meant === undefined
-      ? `Define it: cronce({ calendars: { ${asCode(name)}: ${SAMPLE} } }), or give the days themselves: calendar: ${SAMPLE}.${names}`
+      ? `Define it: cronce({ calendars: { ${asCode(name)}: ${SAMPLE} } }), or give the days themselves: calendar: ${SAMPLE}.${listed}`
       : `Did you mean ${meant}?`
   throw optionInvalid('calendar', name, 'the name of a calendar that is defined', hint)
 }
