@@ -52,6 +52,7 @@ export interface CalendarData {
   readonly only?: 'excluded' | undefined
 }
 
+/** What becomes of the fires of a closed day: dropped and recorded, or moved to an open day. */
 export type ExcludedRule = 'skip' | 'next-working-day' | 'previous-working-day' | 'nearest'
 
 /** A trigger as plain JSON data, so that a schedule can be stored. `trigger(data)` makes it live again. */
