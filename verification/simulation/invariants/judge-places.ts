@@ -111,7 +111,10 @@ function judgeLabelled(parts: PlacesJudgeParts, release: Release, name: string, 
   const { on, isOnEachHost } = release.jobs[name]!
   if (on === undefined || isOnEachHost === true || !live.some(({ labels }) => isFor(on, labels))) return
   const state = parts.data().schedules.get(name)
-  const why = state?.source.kind === 'client' ? null : whyStopped(parts, state)
+  // An app whose processes only called `runDue` keeps its names for a day: `judge-apps.ts` judges who gets them.
+  const isKept =
+    state !== undefined && !isOf(state, release) && parts.scenario.actions.some(({ kind }) => kind === 'call')
+  const why = state?.source.kind === 'client' || isKept ? null : whyStopped(parts, state)
   if (why !== null) parts.report('L8 labels', `${name} has a live process with its labels, and ${why}`)
   else parts.count('label served')
 }

@@ -166,10 +166,11 @@ for (const [old, now] of [
   ['each', 'once'],
 ] as const) {
   const [was, is] = [FORMS[old], FORMS[now]]
+  const what = now === 'each' ? "gets hosts: 'each'" : "loses hosts: 'each'"
   const next = process('v2', ...is.jobs)
   const fate = (record: AppRecord, seen: Partial<Observation>): string => judge(record, 1, seen, 'shop', was.schedule)
 
-  test(`explicit: a job that was for ${old} and is for ${now} host changes its form after the hold-down, beside live processes of the old release`, () => {
+  test(`explicit: a job that ${what} changes its form after the hold-down, beside live processes of the old release`, () => {
     const v2 = deployment('v2', 2, [...is.declares])
     const gone = app(deployment('v1', 1, [...was.declares], LOST), v2)
     assert.equal(fate(gone, { instances: [next] }), 'wait')
@@ -183,7 +184,7 @@ for (const [old, now] of [
     assert.equal(fate(away, { instances, steady }), 'wait', 'a release that has left changes nothing')
   })
 
-  test(`implicit: a job that was for ${old} and is for ${now} host changes its form when the old processes have been gone for the hold-down`, () => {
+  test(`implicit: a job that ${what} changes its form when the old processes have been gone for the hold-down`, () => {
     const v2 = deployment('v2', 2, [...is.declares], IMPLICIT)
     const live = app(deployment('v1', 1, [...was.declares], IMPLICIT), v2)
     const far = { now: NOON + 100 * DAY, steady }
@@ -193,7 +194,7 @@ for (const [old, now] of [
     assert.equal(fate(gone, { instances: [next], absent: new Set() }), 'wait')
   })
 
-  test(`a job that was for ${old} and is for ${now} host under another name is the same job`, () => {
+  test(`a job that ${what} and another name is the same job`, () => {
     const [rename, declares, jobs] =
       now === 'each'
         ? [{ was: 'bill@web-1', id: 'pay@web-1' }, ['pay@*', 'pay@web-1'], ['pay', 'pay@web-1']]
