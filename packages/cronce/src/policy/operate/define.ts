@@ -65,8 +65,6 @@ export function define(
   wanted: DefineWish,
   context: Context,
 ): Decision | Refusal | null {
-  const twice = refuseOtherForm(id, wanted.standing)
-  if (twice !== null) return twice
   if (state === null) return defineNew(id, wanted, context)
   const refusal = refuseSource(state, wanted) ?? refuseJob(state, wanted.definition)
   if (refusal !== null) return refusal
@@ -83,6 +81,8 @@ export function define(
 }
 
 function defineNew(id: string, wanted: DefineWish, context: Context): Decision | Refusal {
+  const twice = refuseOtherForm(id, wanted.standing)
+  if (twice !== null) return twice
   const by = namedOtherwiseBy(wanted)
   if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
   if (isHeld(wanted)) return held(id, wanted.holder!.id)
@@ -347,6 +347,8 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
     }
   }
   const { standing } = wanted
+  const twice = refuseOtherForm(id, standing)
+  if (twice !== null) return twice
   if (source.app !== wanted.source.app) {
     return standing?.takesFrom === source.app ? refuseTaking(id, wanted, standing) : takenByApp(state, source.app)
   }
