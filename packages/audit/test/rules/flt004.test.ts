@@ -32,6 +32,11 @@ checkRule(FLT004, {
     },
   },
   good: {
+    'SQL with the run that took it': {
+      'cron-lock.ts':
+        'export async function releaseLock(handle: Handle) {\n  await db.execute(sql`UPDATE cron_locks SET locked_until = NOW() WHERE name = ${handle.name} AND run_id = ${handle.runId}`)\n}\n',
+    },
+
     'SET NX EX': {
       'cronLock.js':
         "export async function acquireCronLock(name) {\n  return (await redis.set(name, id, 'EX', 60, 'NX')) === 'OK'\n}\n",

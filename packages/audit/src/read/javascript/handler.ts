@@ -76,10 +76,14 @@ const LOCAL_WORDS = new Set('disk memory heap cpu storage folder directory dir u
 const SET_BASED = /^(?:deleteMany|updateMany)$/
 const SET_SQL = /^\s*(?:delete\s+from|update)\b[\s\S]*\bwhere\b/i
 
+/** Methods of lists and dates, but of a queue or a store where the call is awaited. */
+const WRITE_METHOD = /^(?:add|push|set\w*)$/
+
 /** Calls that change nothing anywhere. */
 export function isHarmless(call: Node): boolean {
   const path = pathOf(call.callee!)
   const method = path.at(-1)!
+  if (WRITE_METHOD.test(method) && call.parent?.type === 'AwaitExpression') return false
   return path.some((name) => LOG.test(name)) || PURE_ROOT.test(path[0]!) || PURE_METHOD.test(method)
 }
 

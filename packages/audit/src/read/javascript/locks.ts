@@ -186,13 +186,16 @@ function freedByName(modules: Modules, ref: FunctionRef, call: Node, calls: read
 
 const DELETE_SQL = /\b(?:delete\s+from|update)\s+["`[]?\w*(?:lock|lease|leader)\w*[\s\S]*?\bwhere\b([\s\S]*)/i
 
+/** What a lock is freed by beside its name: a second column, a time, or who took it. */
+const SECOND_CONDITION = /<|>|locked_?by|\bby\b|\band\s+[\w."`]+\s*=(?!\s*(?:true|false|['"]))/i
+
 /** SQL that frees a lock by its name alone, in a function that is named after that. */
 function unownedDeletes({ node }: FunctionRef): Node[] {
   const name = nameOfFunction(node)
   if (name === null || !/release|unlock|free/i.test(name)) return []
   return findAll(node, ({ type }) => type === 'TemplateLiteral' || type === 'Literal').filter((text) => {
     const condition = DELETE_SQL.exec(primitiveText(text))?.[1]
-    return condition !== undefined && !OWNER.test(condition) && !/<|>|locked_?by|\bby\b/i.test(condition)
+    return condition !== undefined && !OWNER.test(condition) && !SECOND_CONDITION.test(condition)
   })
 }
 
