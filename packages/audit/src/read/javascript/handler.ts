@@ -179,13 +179,13 @@ export function hasInFlightFlag(modules: Modules, refs: readonly FunctionRef[], 
         ),
       ),
     )
-    if (isSetAndCleared(node, tested)) return true
+    if (isSetAndCleared(module, node, tested)) return true
     if (depth === 0) return false
     return callsIn(node).some((call) => hasInFlightFlag(modules, functionsOf(modules, module, call.callee!), depth - 1))
   })
 }
 
-function isSetAndCleared(node: Node, tested: ReadonlySet<string>): boolean {
+function isSetAndCleared(module: Module, node: Node, tested: ReadonlySet<string>): boolean {
   const set = new Set<string>()
   const cleared = new Set<string>()
   for (const { left, right } of findAll(node, ({ type }) => type === 'AssignmentExpression')) {
@@ -201,6 +201,19 @@ function isSetAndCleared(node: Node, tested: ReadonlySet<string>): boolean {
     if (path.at(-1) === 'delete') cleared.add(name)
   }
   return [...set].some(
-    (name) => cleared.has(name) && [...tested].some((each) => each === name || each.startsWith(`${name}.`)),
+    (name) =>
+      cleared.has(name) &&
+      [...tested].some((each) => each === name || each.startsWith(`${name}.`)) &&
+      !isLocal(module, node, name),
   )
+}
+
+/** A variable of the function itself is new in every run; a field of an object may be shared. */
+function isLocal(module: Module, node: Node, name: string): boolean {
+  const declared = [...module.scopes].find(([scope, names]) => isWithin(scope, node) && names.has(name))
+  return declared !== undefined && declared[1].get(name)!.kind !== 'parameter'
+}
+
+function isWithin(scope: Node, node: Node): boolean {
+  return scope.type !== 'Program' && scope.start >= node.start && scope.end <= node.end
 }

@@ -147,7 +147,11 @@ function unsafeWrites(modules: Modules, ref: FunctionRef): LockStep[] {
       if (isLockStore(call)) read = call
       return []
     }
-    const step = takenForEver(call, calls) ?? afterRead(read, call, isAtomic) ?? freedByName(modules, ref, call, calls)
+    const step =
+      takenForEver(call, calls) ??
+      afterRead(read, call, isAtomic) ??
+      freedByName(modules, ref, call, calls) ??
+      clearedByName(call, calls)
     return step === null ? [] : [step]
   })
 }
@@ -182,6 +186,21 @@ function freedByName(modules: Modules, ref: FunctionRef, call: Node, calls: read
   if (!DELETES.has(methodOf(call)) || !isLockStore(call) || !isRelease(ref, calls)) return null
   if (hasOwner(modules, ref.module, call.arguments ?? [])) return null
   return { node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') }
+}
+
+const UPDATES = new Set(['update', 'updatemany', 'updateone', 'findoneandupdate'])
+
+/** `updateMany({ where: { name }, data: { lockedAt: null } })` after the lock was taken: a release that asks for no owner. */
+function clearedByName(call: Node, calls: readonly Node[]): LockStep | null {
+  if (!UPDATES.has(methodOf(call)) || !isLockStore(call)) return null
+  if (!calls.some((each) => each.start < call.start && UPDATES.has(methodOf(each)) && isLockStore(each))) return null
+  const fields = findAll(call, ({ type }) => type === 'Property')
+  const isCleared = fields.some(({ key, value }) => {
+    return /^(?:is)?lock/i.test(pathOf(key!).at(-1)!) && isNode(value) && value.type === 'Literal' && !value.value
+  })
+  if (!isCleared || fields.some((field) => OWNER.test(keyOf(field) ?? '') && keyOf(field) !== 'isLocked')) return null
+  const isAsked = fields.some((field) => ['OR', 'AND', '$or', 'lt', 'lte', '$lt', '$lte'].includes(keyOf(field) ?? ''))
+  return isAsked ? null : { node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') }
 }
 
 const DELETE_SQL = /\b(?:delete\s+from|update)\s+["`[]?\w*(?:lock|lease|leader)\w*[\s\S]*?\bwhere\b([\s\S]*)/i
@@ -319,7 +338,7 @@ function memoryFlaw(modules: Modules, ref: FunctionRef): LockFlaw | null {
   if (place === null) return null
   if (!asksStore(modules, ref)) return { kind: 'lock-flaw', place, flaw: 'in-memory', text: name }
   const line = ref.module.text.split('\n')[place.line - 1] ?? ''
-  const isLocks = place.path === ref.module.path && /lock|lease|mutex/i.test(line.split('=')[0]!)
+  const isLocks = place.path === ref.module.path && /lock|lease|mutex|running|held|inflight/i.test(line.split('=')[0]!)
   return isLocks ? { kind: 'lock-flaw', place, flaw: 'memory-fallback', text: name } : null
 }
 
