@@ -16,6 +16,7 @@ import {
 import type { Module } from '../read/javascript/module.ts'
 import { modulesOf } from '../read/javascript/modules.ts'
 import { findRegistrations, type Registration } from '../read/javascript/registrations.ts'
+import { routeIn } from '../read/javascript/routes.ts'
 import { lineOfCall } from '../read/javascript/schedules.ts'
 import type { Broken, Edit, Repair } from './repair.ts'
 
@@ -136,6 +137,33 @@ function isBullMq({ tree, path }: Broken, module: Module): boolean {
   )
 }
 
+/** A request is rejected when the secret is not set: `!process.env.X ||` before the comparison that rejects. */
+const requireSecret: Repair = (broken) => {
+  const module = moduleOf(broken)
+  const weakness = module === null ? null : (routeIn(modulesOf(broken.tree), module)?.weakness ?? null)
+  if (module === null || weakness === null || weakness.kind === 'literal') return null
+  const comparison = findAll(
+    module.program,
+    ({ type, operator }) => type === 'BinaryExpression' && /^[!=]==?$/.test(operator ?? ''),
+  ).find((node) => module.lineOf(node) === broken.finding.place.line)
+  if (comparison === undefined) return null
+  const slice = (node: Node): string => broken.text.slice(node.start, node.end)
+  const name = `process.env.${weakness.name}`
+  const outer = comparison.parent
+  if (weakness.kind === 'optional') {
+    const isPair = outer?.type === 'LogicalExpression' && outer.operator === '&&' && outer.right === comparison
+    const left = isPair ? outer.left! : null
+    const isPlain = left !== null && (left.type === 'Identifier' || left.type === 'MemberExpression')
+    const isWhole = isPair && outer.parent?.type === 'IfStatement'
+    if (!isPlain || !isWhole) return null
+    return [{ start: outer.start, end: outer.end, text: `!${slice(left)} || ${slice(comparison)}` }]
+  }
+  const rejects = comparison.operator!.startsWith('!')
+  const checked = rejects ? `!${name} || ${slice(comparison)}` : `!!${name} && ${slice(comparison)}`
+  const isAlone = outer?.type === 'IfStatement' || outer?.type === 'VariableDeclarator'
+  return [{ start: comparison.start, end: comparison.end, text: isAlone ? checked : `(${checked})` }]
+}
+
 export const JAVASCRIPT_REPAIRS: Readonly<Record<string, Repair>> = {
   OVL001: addOption({
     'node-cron': { property: 'noOverlap: true', since: 4 },
@@ -152,4 +180,5 @@ export const JAVASCRIPT_REPAIRS: Readonly<Record<string, Repair>> = {
   OVL003: waitForCall,
   HND001: unwrapHandler,
   FLT007: upsertScheduler,
+  SLS004: requireSecret,
 }
