@@ -142,25 +142,34 @@ const requireSecret: Repair = (broken) => {
   const module = moduleOf(broken)
   const weakness = module === null ? null : (routeIn(modulesOf(broken.tree), module)?.weakness ?? null)
   if (module === null || weakness === null || weakness.kind === 'literal') return null
-  const comparison = findAll(
-    module.program,
-    ({ type, operator }) => type === 'BinaryExpression' && /^[!=]==?$/.test(operator ?? ''),
-  ).find((node) => module.lineOf(node) === broken.finding.place.line)
+  const comparison = findAll(module.program, isComparison).find(
+    (node) => module.lineOf(node) === broken.finding.place.line,
+  )
   if (comparison === undefined) return null
-  const slice = (node: Node): string => broken.text.slice(node.start, node.end)
-  const name = `process.env.${weakness.name}`
-  const outer = comparison.parent
-  if (weakness.kind === 'optional') {
-    const isPair = outer?.type === 'LogicalExpression' && outer.operator === '&&' && outer.right === comparison
-    const left = isPair ? outer.left! : null
-    const isPlain = left !== null && (left.type === 'Identifier' || left.type === 'MemberExpression')
-    const isWhole = isPair && outer.parent?.type === 'IfStatement'
-    if (!isPlain || !isWhole) return null
-    return [{ start: outer.start, end: outer.end, text: `!${slice(left)} || ${slice(comparison)}` }]
-  }
-  const rejects = comparison.operator!.startsWith('!')
-  const checked = rejects ? `!${name} || ${slice(comparison)}` : `!!${name} && ${slice(comparison)}`
-  const isAlone = outer?.type === 'IfStatement' || outer?.type === 'VariableDeclarator'
+  return weakness.kind === 'optional'
+    ? rejectWithout(broken.text, comparison)
+    : askFirst(broken.text, comparison, `process.env.${weakness.name}`)
+}
+
+function isComparison({ type, operator }: Node): boolean {
+  return type === 'BinaryExpression' && /^[!=]==?$/.test(operator ?? '')
+}
+
+/** `if (secret && header !== secret)` becomes `if (!secret || header !== secret)`. */
+function rejectWithout(text: string, comparison: Node): readonly Edit[] | null {
+  const pair = comparison.parent
+  const isWhole = pair?.type === 'LogicalExpression' && pair.operator === '&&' && pair.parent?.type === 'IfStatement'
+  if (!isWhole || pair.right !== comparison) return null
+  const left = pair.left!
+  if (left.type !== 'Identifier' && left.type !== 'MemberExpression') return null
+  const written = `!${text.slice(left.start, left.end)} || ${text.slice(comparison.start, comparison.end)}`
+  return [{ start: pair.start, end: pair.end, text: written }]
+}
+
+function askFirst(text: string, comparison: Node, secret: string): readonly Edit[] {
+  const written = text.slice(comparison.start, comparison.end)
+  const checked = comparison.operator!.startsWith('!') ? `!${secret} || ${written}` : `!!${secret} && ${written}`
+  const isAlone = comparison.parent?.type === 'IfStatement' || comparison.parent?.type === 'VariableDeclarator'
   return [{ start: comparison.start, end: comparison.end, text: isAlone ? checked : `(${checked})` }]
 }
 
