@@ -3,6 +3,7 @@ import { type Flags, readArgs } from './args.ts'
 import type { Entry } from './commands/command.ts'
 import { COMMON_FLAGS, commandHelp, overview } from './commands/help.ts'
 import { COMMANDS } from './commands/index.ts'
+import { inFields } from './cron-of-words.ts'
 import { EXIT, exitCodeOf } from './exit-code.ts'
 import { Interrupted } from './interrupt.ts'
 import type { Io } from './io.ts'
@@ -19,7 +20,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof Interrupted) return thrown.exitCode
     if (!(thrown instanceof CronceError)) throw thrown
-    const error = withOrigin(thrown, io)
+    const error = await inFields(withOrigin(thrown, io), argv)
     // The flags may not have been understood, so these are looked for in the raw arguments.
     const flags = await flagsOf(argv[0])
     io.err(wantsJson(argv) ? errorJson(error, flags) : errorText(error, io.paintErr, flags))

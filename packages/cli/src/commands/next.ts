@@ -1,5 +1,6 @@
 import { CronceError, cron, trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
 import type { Args } from '../args.ts'
+import { inFields } from '../cron-of-words.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
@@ -55,7 +56,7 @@ async function runNext(args: Args, io: Io): Promise<number> {
   try {
     return await nextOfSchedule(first!, args, io)
   } catch (error) {
-    throw withMistake(first!, error)
+    throw await withMistake(first!, error)
   }
 }
 
@@ -105,12 +106,13 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
 }
 
 /** What is not the name of a schedule may be an expression with a mistake in it: then the error says so, too. */
-function withMistake(text: string, error: unknown): unknown {
+async function withMistake(text: string, error: unknown): Promise<unknown> {
   if (!(error instanceof CronceError) || !/[\s*/?,#]/.test(text.trim())) return error
   const isNotFound = error.code === 'SCHEDULE_NOT_FOUND'
   if (!isNotFound && !error.code.startsWith('STORE_')) return error
-  const mistake = mistakeIn(text)
-  if (mistake === null) return error
+  const found = mistakeIn(text)
+  if (found === null) return error
+  const mistake = await inFields(found, [])
   const why = `${mistake.message.charAt(0).toLowerCase()}${mistake.message.slice(1)}`
   const quoted = JSON.stringify(text)
   if (!isNotFound) {
