@@ -1,14 +1,13 @@
-import { type CronceError, CronError, cron } from 'cronce/cron'
+import { CronError, cron } from 'cronce/cron'
+import { cronOfWords } from 'cronce/internal'
 
 /** The longest text that may be a time in words. */
 const LONGEST = 64
 
 /** With the expression that was meant by words such as `daily at 3am` as the hint, unless the arguments name a dialect. */
-export async function inFields<Any extends CronceError>(error: Any, argv: readonly string[]): Promise<Any | CronError> {
-  if (!(error instanceof CronError) || error.expression.length > LONGEST) return error
-  if (argv.some((arg) => arg.startsWith('--dialect'))) return error
+export function inFields(error: CronError, argv: readonly string[]): CronError {
   const { code, message, expression, field, position, length, expected } = error
-  const { cronOfWords } = await import('cronce/internal')
+  if (expression.length > LONGEST || argv.some((arg) => arg.startsWith('--dialect'))) return error
   const meant = cronOfWords(expression)
   if (meant === null || !isValid(meant)) return error
   return new CronError(code, message, { expression, field, position, length, expected, hint: `Write "${meant}".` })

@@ -1,4 +1,4 @@
-import { CronceError, cron, trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
+import { CronceError, CronError, cron, trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
 import type { Args } from '../args.ts'
 import { inFields } from '../cron-of-words.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
@@ -56,7 +56,7 @@ async function runNext(args: Args, io: Io): Promise<number> {
   try {
     return await nextOfSchedule(first!, args, io)
   } catch (error) {
-    throw await withMistake(first!, error)
+    throw withMistake(first!, error)
   }
 }
 
@@ -106,13 +106,13 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
 }
 
 /** What is not the name of a schedule may be an expression with a mistake in it: then the error says so, too. */
-async function withMistake(text: string, error: unknown): Promise<unknown> {
+function withMistake(text: string, error: unknown): unknown {
   if (!(error instanceof CronceError) || !/[\s*/?,#]/.test(text.trim())) return error
   const isNotFound = error.code === 'SCHEDULE_NOT_FOUND'
   if (!isNotFound && !error.code.startsWith('STORE_')) return error
   const found = mistakeIn(text)
   if (found === null) return error
-  const mistake = await inFields(found, [])
+  const mistake = found instanceof CronError ? inFields(found, []) : found
   const why = `${mistake.message.charAt(0).toLowerCase()}${mistake.message.slice(1)}`
   const quoted = JSON.stringify(text)
   if (!isNotFound) {
