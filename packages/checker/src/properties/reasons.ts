@@ -1,5 +1,5 @@
 import { type Case, type Subject, standingOf, timesOfRun } from '../case.ts'
-import { timesOf } from '../definitions.ts'
+import { type Standing, timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import {
   claimOf,
@@ -160,14 +160,23 @@ export function mayBePutBack({ clock, fleet, bounds: { claimAheadMs = 0 } }: Cas
   if (claimAheadMs === 0 || record?.round !== 1 || record.plannedAt !== dueAt || isClaimedBefore(story, at))
     return false
   const [from, to] = [clock.timesOf(dueAt).from, clock.timesOf(at).to]
-  return fleet.faults.some((fault) => fault.at <= to && fault.until >= from - claimAheadMs)
+  return fleet.mayHavePutBack(from - claimAheadMs, to)
 }
 
 /** A run of it may have been claimed ahead, before the pause began: a pause counts for the fires after that one. */
-export function mayBePutBackInPause(judged: Case, { definitions }: Subject, story: Story): boolean {
+export function mayBePutBackInPause(judged: Case, subject: Subject, story: Story): boolean {
+  const standing = standingWhenPutBack(judged, subject, story)
+  return standing !== null && standing.paused !== 'yes'
+}
+
+/**
+ * What the schedule may have been when a run of the fire was claimed ahead and put back: pauses and new definitions count for the fires
+ * after that one. `null`: it cannot have been put back.
+ */
+export function standingWhenPutBack(judged: Case, { definitions }: Subject, story: Story): Standing | null {
+  if (!mayBePutBack(judged, story, story.dueAt)) return null
   const { from } = judged.clock.timesOf(story.dueAt)
-  const claimed = { from: from - (judged.bounds.claimAheadMs ?? 0), to: from }
-  return mayBePutBack(judged, story, story.dueAt) && definitions.during(claimed).paused !== 'yes'
+  return definitions.during({ from: from - (judged.bounds.claimAheadMs ?? 0), to: from })
 }
 
 /** As many wait as may, besides the active one; or there are as many as a schedule can have. */
