@@ -5,6 +5,7 @@
 export { callbackProof } from './app/handle-callback.ts'
 export { fireProof } from './app/handle-fire-auth.ts'
 export { nearestInstant } from './app/nearest-instant.ts'
+export { cronOfWords } from './client/cron-words.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { EXPECTED_RULE, expectedInput } from './client/expected-rule.ts'
 export { nameHint } from './client/option-hints.ts'
