@@ -82,6 +82,6 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks: 'The shortcut for the common case moves the mark past what the calendar excludes.',
     edits: [edit('policy/plan/plain-fire.ts', '  if (hasCalendar(definition)) return false\n', '')],
-    caughtBy: tested('a closed day is recorded as skipped when it comes, and the next fire is the one that will run'),
+    caughtBy: tested('two times that come to one day are one fire and one record, which names the other'),
   },
 ]
