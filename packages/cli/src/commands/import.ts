@@ -97,8 +97,9 @@ async function runImport(args: Args, io: Io): Promise<number> {
   if (source === 'node-cron') return importNodeCron(files, args, io)
   if (source === 'ical') return importIcal(files, args, io)
   const format = readFormat(args)
-  const imported = await readImported(source, await readSources(source, files, io), args, io)
-  return tell(imported, renderJobs(imported, format), args, io)
+  const sources = await readSources(source, files, io)
+  const imported = await readImported(source, sources, args, io)
+  return tell({ imported, text: renderJobs(imported, format), isOneFile: sources.length === 1 }, args, io)
 }
 
 function readFormat(args: Args): JobsFormat {
@@ -153,7 +154,14 @@ async function readImported(source: SourceKind, sources: readonly Source[], args
   return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers, options)
 }
 
-async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {
+interface Result {
+  readonly imported: Imported
+  /** The file of the jobs. */
+  readonly text: string
+  readonly isOneFile: boolean
+}
+
+async function tell({ imported, text, isOneFile }: Result, args: Args, io: Io): Promise<number> {
   const out = args.text('out')
   const isDry = args.has('dry-run')
   const isJson = args.has('json')
@@ -172,7 +180,7 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
     return lost ? 1 : 0
   }
   if (written === null) io.out(text)
-  io.err(findingsText(imported.findings, io))
+  io.err(findingsText(imported.findings, isOneFile, io))
   note(`${summary(imported)}${sayWhere(written, out, isDry, io)}`, io)
   return lost ? 1 : 0
 }

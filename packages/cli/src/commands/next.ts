@@ -1,5 +1,14 @@
-import { CronceError, type CronTrigger, cron, trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
+import {
+  CronceError,
+  CronError,
+  type CronTrigger,
+  cron,
+  trigger as makeTrigger,
+  stats,
+  type ZoneEffect,
+} from 'cronce/cron'
 import type { Args } from '../args.ts'
+import { inFields } from '../cron-of-words.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
@@ -112,8 +121,9 @@ function withMistake(text: string, error: unknown): unknown {
   if (!(error instanceof CronceError) || !/[\s*/?,#]/.test(text.trim())) return error
   const isNotFound = error.code === 'SCHEDULE_NOT_FOUND'
   if (!isNotFound && !error.code.startsWith('STORE_')) return error
-  const mistake = mistakeIn(text)
-  if (mistake === null) return error
+  const found = mistakeIn(text)
+  if (found === null) return error
+  const mistake = found instanceof CronError ? inFields(found, []) : found
   const why = `${mistake.message.charAt(0).toLowerCase()}${mistake.message.slice(1)}`
   const quoted = JSON.stringify(text)
   if (!isNotFound) {
