@@ -224,11 +224,8 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks: 'Nested writes grow the database beyond its quota.',
     edits: [
-      edit(
-        'store/etcd/driver.ts',
-        "const outer = puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]",
-        'const outer = puts',
-      ),
+      edit('store/etcd/driver.ts', "puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]", 'puts'),
+      edit('store/etcd/driver.ts', '[putOperation(first!), ...', '[...puts.slice(0, 1).map(putOperation), ...'),
     ],
     caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and the error has a hint'] },
   },

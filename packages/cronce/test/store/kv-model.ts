@@ -89,8 +89,9 @@ export class ModelServer {
     }
   }
 
-  #read(reads: readonly Read[], at = this.#revision): Snapshot {
+  #read(reads: readonly Read[], given: number | undefined): Snapshot {
     this.#endLeases()
+    const at = given ?? this.#revision
     if (at < this.#compacted) throw new RevisionGone('compacted')
     return { revision: at, found: reads.map((read) => this.#find(read, at)) }
   }
