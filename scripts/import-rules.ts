@@ -621,7 +621,7 @@ export const ROOMS: readonly Room[] = [
     name: 'entry cronce/internal',
     holds: 'what the packages below share with the library: `scripts/internal-exports.ts`',
     path: `${LIBRARY}/internal.ts`,
-    doors: ['did-you-mean', 'app', 'client', 'metrics', 'model', 'target', 'watch/rules', 'words'],
+    doors: ['did-you-mean', 'app', 'client', 'metrics', 'model', 'store/sqlite', 'target', 'watch/rules', 'words'],
     packages: [],
     never: ONLY_EXPORTS,
   },
