@@ -11,6 +11,7 @@ import { aborted } from '../aborted.ts'
 import { EXIT } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import { progressLine } from '../progress.ts'
+import { endProcessSoon } from '../service/end-process.ts'
 import { type Address, type Listener, listen, protectionFor } from '../service/listen.ts'
 import { createPayments, gather, isSettled, listJudged } from './evidence.ts'
 import { createFleet, type Fleet, SLOTS } from './fleet.ts'
@@ -80,6 +81,8 @@ export async function runDemo(options: DemoOptions, io: Io): Promise<number> {
   const code = await Promise.race([play(stage), stopped])
   screen.end()
   await stage.listener?.close()
+  // The story and its processes may be in the middle of something.
+  endProcessSoon()
   return code
 }
 
@@ -184,21 +187,18 @@ function verify(file: string): { readonly status: number; readonly said: string 
 
 /** Until the user stops it: the same faults, again and again, for those who watch in a browser. */
 async function encore(stage: Stage): Promise<never> {
-  const { fleet, leaseMs, client } = stage
+  const { fleet, leaseMs, client, screen, listener } = stage
+  // While no process declares them: otherwise what they miss until they retire would be on record.
+  for (const { name } of SCHEDULES)
+    if (name !== TARGET) await client.schedules.remove(name, { force: true, author: 'demo', note: 'The story is over' })
   for (const slot of SLOTS) fleet.start(slot, { isEncore: true, deployment: 'v46' })
-  for (const { name } of SCHEDULES) if (name !== TARGET) await removeRetired(client, name)
+  screen.print(`\n The fleet goes on, and so do its faults. Watch it until you press Ctrl-C: ${listener?.dashboard}`)
   for (;;) {
     stage.story = newStory(stage)
     const now = Date.now()
     const times = { killAt: now + ENCORE_MS, pauseAt: now + 2 * ENCORE_MS }
     await stage.story.play({ ...times, restartAfterMs: ENCORE_MS / 4, leaseMs }, new AbortController().signal)
   }
-}
-
-/** Once its code is gone for certain, so that no process declares it anew. */
-async function removeRetired(client: Stage['client'], name: string): Promise<void> {
-  while ((await client.schedules.find(name))?.state === 'active') await sleep(FRAME_MS)
-  await client.schedules.remove(name)
 }
 
 async function isUp({ client, fleet }: Stage): Promise<boolean> {

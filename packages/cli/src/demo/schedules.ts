@@ -44,8 +44,8 @@ export const TARGET = 'billing'
 /** What is left after the verdict: hundreds of fires a minute would hide the history of the shop. */
 export const ENCORE: readonly DemoSchedule[] = SCHEDULES.filter(({ name }) => name === TARGET).map((schedule) => ({
   ...schedule,
-  everyMs: 15_000,
-  workMs: 6_000,
+  everyMs: 60_000,
+  workMs: 20_000,
 }))
 
 /** What is due from one instant to another, both included: multiples of the interval, by arithmetic alone. */

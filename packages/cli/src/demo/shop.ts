@@ -7,7 +7,7 @@ export interface ShopJob {
   readonly tz?: string
   readonly takesMs: number
   readonly steps?: readonly string[]
-  /** The first attempt of every so many fires throws, and of every fourth of those the second one, too. */
+  /** The first attempt of about every so many fires throws, and of half of those the second one, too. */
   readonly failsEvery?: number
   /** Every so many runs take far longer. */
   readonly longEvery?: number
@@ -89,10 +89,14 @@ async function work(job: ShopJob, run: Run, { sleep, brokenFrom, detailFrom }: S
 
 /** A number from 0 to 1 that looks random, and is the same each time. */
 function wobble(number: number): number {
-  return ((number * 2_654_435_761) % 1_000) / 1_000
+  let mixed = Math.imul(number ^ 0x9e3779b9, 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
 }
 
-function failsAt({ failsEvery }: ShopJob, number: number, attempt: number): boolean {
-  if (failsEvery === undefined || Math.floor(wobble(number) * failsEvery) !== 0) return false
-  return attempt === 1 || wobble(number + 1) < 0.5
+function failsAt({ name, failsEvery }: ShopJob, number: number, attempt: number): boolean {
+  const chance = wobble(number + name.length * SLOT_MS)
+  if (failsEvery === undefined || chance * failsEvery >= 1) return false
+  // Every second time, the next attempt fails, too.
+  return attempt === 1 || chance * failsEvery < 0.5
 }
