@@ -626,6 +626,46 @@ describe('in a browser', () => {
     await demandCalm(opened)
   })
 
+  test('Escape leads from a fire to where it was opened, from a schedule to the list, and leaves fields and dialogs first', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const due = (await apps[0].fires.list({ schedule: 'flaky' })).items[0]!.dueAt
+    await visit(tab, '#/schedules?q=fla', '1 of 5 schedules')
+    await tab.press('/')
+    await tab.until(`document.activeElement.type === 'search'`)
+    await tab.press('Escape')
+    await tab.until(`document.activeElement.type !== 'search'`)
+    await visit(tab, '#/schedules/flaky', 'guarantee')
+    await visit(tab, `#/fires/flaky/${due}?nonce=order-7`, 'Verdict')
+    await tab.press('?')
+    await tab.until(`document.querySelector('dialog[open]') !== null`)
+    await tab.press('Escape')
+    await tab.until(`document.querySelector('dialog[open]') === null`)
+    for (const hash of ['#/schedules/flaky', '#/schedules?q=fla']) {
+      await tab.press('Escape')
+      await tab.until(`location.hash === '${hash}'`)
+    }
+    await tab.press('Escape')
+    await visit(tab, '#/fires?outcome=failed', 'hostile')
+    await visit(tab, `#/fires/flaky/${due}?nonce=order-7`, 'Verdict')
+    await tab.press('Escape')
+    await tab.until(`location.hash === '#/fires?outcome=failed'`)
+    await demandCalm(opened)
+  })
+
+  test('the fleet shows who claimed which share, and a schedule the deployments that declare it', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await visit(tab, '#/fleet', 'Deployments of shop')
+    const shares = `[...document.querySelectorAll('meter[aria-label^=Share]')].map((one) => one.value)`
+    await tab.until(`${shares}.length === 2`)
+    const sum = (await tab.evaluate<number[]>(shares)).reduce((total, share) => total + share, 0)
+    assert.ok(Math.abs(sum - 1) < 0.001, `the shares are ${sum} in all`)
+    await visit(tab, '#/schedules/nightly', 'v1 (active)')
+    await visit(tab, '#/schedules/no-such', 'There is no such schedule')
+    assert.equal(await tab.evaluate(`document.querySelectorAll('.large-strip').length`), 0)
+  })
+
   test('an outage of the store is a banner with its code, and the page goes on afterwards', async (context) => {
     const opened = await open(context)
     const { tab } = opened

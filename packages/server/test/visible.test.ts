@@ -180,6 +180,10 @@ describe('what a caller who sees only some schedules is answered', () => {
       assert.equal(codeOf(asked), '400 CURSOR_INVALID', `${list} ${after}`)
       assert.ok(!JSON.stringify(asked.body).includes(SECRET))
     }
+    // Lists whose own cursors look alike.
+    const seal = new Seal(null)
+    assert.equal(seal.open('runs', seal.close('fires', 'a')), null)
+    assert.equal(seal.open('fires', seal.close('fires', 'a')), 'a')
   })
 
   test('continues in another process that has the same cursorSecret, and only there', async (context) => {

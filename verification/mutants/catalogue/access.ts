@@ -153,13 +153,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     name: 'visible-cursor-of-another-list',
     rule: 'visibility',
     breaks: 'A sealed cursor of one list is accepted by another.',
-    edits: [
-      edit(
-        `${SERVER}/visible-source.ts`,
-        'const cursor = seal.open(purpose, after)',
-        "const cursor = seal.open('schedules', after) ?? seal.open('fires', after) ?? seal.open(purpose, after)",
-      ),
-    ],
+    edits: [edit(`${SERVER}/seal.ts`, 'setAAD(Buffer.from(purpose))', "setAAD(Buffer.from('any'))", 2)],
     caughtBy: tests(
       'visible.test.ts',
       'refuses a cursor of another list, of a caller who sees everything, or that was changed',
@@ -195,7 +189,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     name: 'visible-search-unbounded',
     rule: 'visibility',
     breaks: 'One request reads pages without end in search of something to see.',
-    edits: [edit(`${SERVER}/visible-source.ts`, '    sight.pagesLeft--\n', '')],
+    edits: [edit(`${SERVER}/visible-source.ts`, 'const PAGES_INSTEAD = 10\n', 'const PAGES_INSTEAD = 1_000\n')],
     caughtBy: tests('visible.test.ts', 'bounds what a request reads in search of something to see'),
   },
   {
