@@ -72,7 +72,7 @@ async function work(job: ShopJob, run: Run, { sleep, brokenFrom, detailFrom }: S
   const isLong = longEvery !== undefined && number % longEvery === 0
   const ms = takesMs * (isLong ? LONG_FACTOR : 0.75 + wobble(number) / 2)
   const isFailing = failsAt(job, number, run.attempt) || (job.isBroken === true && dueAt >= brokenFrom)
-  if (isDetailed) run.log.info(`working on ${items} items`)
+  if (isDetailed) run.log.info(`Working on ${items} items.`)
   for (const [index, step] of steps.entries()) {
     await run.once(step, async () => {
       await sleep(ms / steps.length, run.signal)
@@ -83,7 +83,7 @@ async function work(job: ShopJob, run: Run, { sleep, brokenFrom, detailFrom }: S
   }
   if (steps.length === 0) await sleep(ms, run.signal)
   if (isFailing) throw new Error('The upstream answered 503 Service Unavailable')
-  if (isDetailed) run.log.info('done')
+  if (isDetailed) run.log.info('Done.')
   return { items }
 }
 

@@ -25,7 +25,7 @@ type DemoRun = Run<unknown, DatabaseSync>
 export async function runWorker(order: Order, io: Io): Promise<number> {
   const { file, witness, leaseMs, deployment, isEncore, brokenFrom } = order
   const write = openWitness(witness)
-  const note = (what: Line['what'], { fire, token }: DemoRun): void =>
+  const testify = (what: Line['what'], { fire, token }: DemoRun): void =>
     write({ what, schedule: fire.schedule, dueAt: fire.dueAt, token: String(token) })
   const app = cronce<DatabaseSync>({
     ...{ store: sqlite(file), app: SHOP_APP, deployment, lease: leaseMs, drain: '1s' },
@@ -35,14 +35,14 @@ export async function runWorker(order: Order, io: Io): Promise<number> {
   for (const schedule of isEncore ? ENCORE : SCHEDULES) {
     const { name, everyMs, options } = schedule
     app.job(name, { every: everyMs, ...options }, async (run) => {
-      note('started', run)
+      testify('started', run)
       try {
-        await work(schedule, run, note)
+        await work(schedule, run, testify)
       } catch (error) {
-        note('threw', run)
+        testify('threw', run)
         throw error
       }
-      note('ended', run)
+      testify('ended', run)
     })
   }
   if (brokenFrom !== null) {
@@ -63,7 +63,7 @@ export async function runWorker(order: Order, io: Io): Promise<number> {
 async function work(
   { everyMs, workMs, fails, pays }: DemoSchedule,
   run: DemoRun,
-  note: (what: Line['what'], run: DemoRun) => void,
+  testify: (what: Line['what'], run: DemoRun) => void,
 ): Promise<void> {
   // This job ignores its signal on purpose: a handler that continues regardless is the harder case.
   await sleep(workMs, undefined, pays === true ? {} : { signal: run.signal })
@@ -75,7 +75,7 @@ async function work(
       tx.prepare('insert into payments (schedule, due_at) values (?, ?)').run(schedule, dueAt)
     })
   } catch (error) {
-    note('refused', run)
+    testify('refused', run)
     const { code } = error as { readonly code?: unknown }
     tell({ type: 'demo.refused', schedule, dueAt, code: String(code) })
     throw error
