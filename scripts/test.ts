@@ -22,6 +22,7 @@ const LONG = [
   'packages/cronce/test/watch/processes.test.ts',
   'packages/dashboard/test/dashboard-long.test.ts',
   'scripts/servers/nothing-left.test.ts',
+  'scripts/site/site-browser.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)
 /**
