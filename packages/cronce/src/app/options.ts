@@ -15,6 +15,7 @@ import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
 import { GRACE_MS } from '../engine/fleet/lease.ts'
 import { CronceError } from '../errors.ts'
+import type { Json } from '../model/json.ts'
 import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
 import type { AlertsOptions } from '../watch/channel.ts'
@@ -90,6 +91,8 @@ export interface CronceOptions<Tx = unknown> {
 export interface ResolvedWatch {
   readonly alerts: ReadAlerts
   readonly thresholds: Thresholds
+  /** The option `watch` as plain data. */
+  readonly given: Json | undefined
 }
 
 /** The option `heartbeat`. */
@@ -189,7 +192,9 @@ export function resolveOptions(options: unknown): ResolvedOptions {
 
 function resolveWatch({ alerts, watch }: { alerts?: unknown; watch?: unknown }): ResolvedWatch | null {
   if (alerts === undefined && watch === undefined) return null
-  return { alerts: readAlerts(alerts), thresholds: readWatch(watch, 'app') }
+  const thresholds = readWatch(watch, 'app')
+  const given = watch === undefined ? undefined : (JSON.parse(JSON.stringify(watch)) as Json)
+  return { alerts: readAlerts(alerts), thresholds, given }
 }
 
 const HEARTBEAT_HINT = "Write heartbeat: { url: 'https://hc-ping.com/…' }."
