@@ -26,7 +26,8 @@ export async function calendarOf(schedules: readonly ScheduleView[], from: numbe
   let left = STEPS
   for (const [index, schedule] of schedules.toSorted(seldomFirst).entries()) {
     // A schedule that is due every second must not use up what the others need; what they leave is for those that come last.
-    const most = Math.max(STEPS_EACH, Math.floor(left / (schedules.length - index)))
+    const share = Math.floor(left / (schedules.length - index))
+    const most = Math.max(STEPS_EACH, Math.min(STEPS / 2, share))
     let found = 0
     for await (const dueAt of upcoming(schedule, { from, to, most }, steps)) {
       found++
