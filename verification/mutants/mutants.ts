@@ -1,3 +1,4 @@
+import { ACCESS_MUTANTS } from './catalogue/access.ts'
 import { ACTIVITY_MUTANTS, DETECT_MUTANTS } from './catalogue/activity.ts'
 import { AFTER_STALL_MUTANTS } from './catalogue/after-stall.ts'
 import { APP_MUTANTS } from './catalogue/apps.ts'
@@ -31,6 +32,7 @@ import type { Mutant } from './mutant.ts'
 export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
   ...ACTIVITY_MUTANTS,
+  ...ACCESS_MUTANTS,
   ...DETECT_MUTANTS,
   ...FEED_MUTANTS,
   ...PLAN_MUTANTS,
