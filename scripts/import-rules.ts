@@ -621,7 +621,7 @@ export const ROOMS: readonly Room[] = [
     name: 'entry cronce/internal',
     holds: 'what the packages below share with the library: `scripts/internal-exports.ts`',
     path: `${LIBRARY}/internal.ts`,
-    doors: ['did-you-mean', 'app', 'client', 'metrics', 'model', 'target', 'watch/rules', 'words'],
+    doors: ['did-you-mean', 'app', 'client', 'metrics', 'model', 'store/postgres', 'target', 'watch/rules', 'words'],
     packages: [],
     never: ONLY_EXPORTS,
   },
@@ -632,6 +632,14 @@ export const ROOMS: readonly Room[] = [
     doors: ['entry cronce/cron', 'app', 'check-in', 'run', 'client', 'model', 'store', 'target', 'watch'],
     packages: [],
     never: ONLY_EXPORTS,
+  },
+  {
+    name: 'queues',
+    holds: 'targets that enqueue in BullMQ, pg-boss and graphile-worker; it imports none of them',
+    path: 'packages/queues/src/',
+    doors: [],
+    packages: [NODE, 'cronce', 'cronce/internal'],
+    never: null,
   },
   {
     name: 'checker',

@@ -23,6 +23,7 @@ export {
   SLOT_JOB,
   SLOT_PREFIX,
 } from './model/exclusive-jobs.ts'
+export { type QueryIn, queryIn } from './store/postgres/tx.ts'
 export type { CommandEnd } from './target/command/supervise.ts'
 export { superviseRun } from './target/command/supervise-run.ts'
 export { skewed } from './watch/rules/clock.ts'
