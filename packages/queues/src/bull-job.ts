@@ -2,8 +2,8 @@ import type { Run } from 'cronce'
 import type { BullJobLike, BullQueue } from './bull-types.ts'
 import { type JobEnd, resultOf, type WatchedJob } from './hold-job.ts'
 
-/** Asks the worker of a job to end it. */
-export type AskWorker = (id: string, reason: string) => Promise<void>
+/** Asks the worker of a job to end it. Returns what there is to say about that. */
+export type AskWorker = (id: string, reason: string) => Promise<string>
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed'])
 const MOST_LINES = 1_000
@@ -15,7 +15,7 @@ export class BullJob implements WatchedJob {
   readonly #run: Pick<Run, 'log' | 'progress'>
   readonly #ask: AskWorker
   #lines = 0
-  #attempts = 0
+  #failed = 0
   #stalled = 0
   #progress = '0'
 
@@ -34,28 +34,28 @@ export class BullJob implements WatchedJob {
     // It was read before its state, so it may have ended in between.
     const job = isEnded && !found.finishedOn ? await this.#queue.getJob(this.#id) : found
     if (job === null || job === undefined) return 'missing'
-    await this.#report(job)
+    await this.#report(job, state)
     return isEnded ? endOf(job, state) : 'open'
   }
 
-  async cancel(why: string): Promise<void> {
+  async cancel(why: string): Promise<string | null> {
     const job = await this.#queue.getJob(this.#id)
     const state = (await job?.getState()) ?? 'missing'
-    if (state === 'missing' || ENDED.has(state)) return
-    if (state === 'active') await this.#ask(this.#id, why)
+    if (state === 'active') return this.#ask(this.#id, why)
     // It fails if a worker has taken the job meanwhile.
-    else await job!.remove().catch(() => {})
+    if (state !== 'missing' && !ENDED.has(state)) await job!.remove().catch(() => {})
+    return null
   }
 
-  async #report(job: BullJobLike): Promise<void> {
+  async #report(job: BullJobLike, state: string): Promise<void> {
     const { attemptsMade, stalledCounter = 0, failedReason } = job
-    if (attemptsMade > this.#attempts && attemptsMade > 0)
-      this.#run.log.warn(`Attempt ${attemptsMade} of the job failed: ${failedReason ?? 'no reason'}`)
+    const failed = state === 'completed' ? attemptsMade - 1 : attemptsMade
+    if (failed > this.#failed) this.#run.log.warn(`Attempt ${failed} of the job failed: ${failedReason ?? 'no reason'}`)
     if (stalledCounter > this.#stalled)
       this.#run.log.warn(
         'The job stalled: its worker did not renew its lock. Another worker runs it, perhaps beside the first one.',
       )
-    this.#attempts = attemptsMade
+    this.#failed = failed
     this.#stalled = stalledCounter
     this.#reportProgress(typeof job.progress === 'function' ? job.progress() : job.progress)
     const { logs, count } = await this.#queue.getJobLogs(this.#id, this.#lines, this.#lines + MOST_LINES - 1)

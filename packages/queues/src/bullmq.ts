@@ -39,8 +39,10 @@ export function bullmq<Input = unknown>(queue: BullQueue, options: BullmqOptions
     await queue.add(nameOf(run), await dataOf(run), { ...jobOptions, jobId })
     return jobId
   }
-  const ask = async (jobId: string, reason: string): Promise<void> => {
-    await cancel?.publishEvent({ eventName: CANCEL_EVENT, jobId, reason })
+  const ask = async (jobId: string, reason: string): Promise<string> => {
+    if (cancel === undefined) return 'A worker has the job and is not told to end it: there is no option cancel.'
+    await cancel.publishEvent({ eventName: CANCEL_EVENT, jobId, reason })
+    return 'The worker that has the job was asked to end it.'
   }
   return asHandler(isHeld, async (run) => {
     if (!isHeld) return { jobId: await add(run, run.idempotencyKey()) }

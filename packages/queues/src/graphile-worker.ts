@@ -124,9 +124,10 @@ from ${place}.jobs where id = $1::text::bigint`
       error = row.error
       return row.is_over ? ended('failed', row.attempts, row.error) : 'open'
     },
-    // Does nothing while a worker has the job: it is not told.
     async cancel(why) {
-      await ask(`select id::text from ${place}.permanently_fail_jobs(array[$1::text::bigint], $2::text)`, [id, why])
+      const text = `select id::text from ${place}.permanently_fail_jobs(array[$1::text::bigint], $2::text)`
+      const failed = await ask(text, [id, why])
+      return failed.length > 0 ? null : 'A worker has the job, or had it, and is not told to end it.'
     },
   }
 }

@@ -14,8 +14,11 @@ export interface HeldQueue {
 export interface WatchedJob {
   /** Reports to the run what is new. */
   look(): Promise<'open' | 'missing' | JobEnd>
-  /** Removes a job that no worker has, and asks the worker of an active one to end it. May be called again. */
-  cancel(why: string): Promise<void>
+  /**
+   * Removes a job that no worker has, and asks the worker of an active one to end it. May be called again. Returns what there is to say
+   * about an active job.
+   */
+  cancel(why: string): Promise<string | null>
 }
 
 /** How a job ended, as the result of a durable step. */
@@ -90,19 +93,21 @@ async function endCancelled(run: Run & { readonly graceMs?: number }, job: Watch
   const { code, message } = run.signal.reason as { readonly code?: unknown; readonly message: string }
   if (!CANCELS.has(code)) throw run.signal.reason
   const over = AbortSignal.timeout((run.graceMs ?? GRACE_MS) * GRACE_PART)
+  let noted: string | null = null
+  const look = async (): ReturnType<WatchedJob['look']> => {
+    const note = await job.cancel(message)
+    // At once: at the end of the grace it could be too late to write it.
+    if (note !== null && noted === null) run.log.warn(note)
+    noted ??= note
+    return job.look()
+  }
   while (!over.aborted) {
-    const state = await unlessAborted(over, cancelled(job, message)).catch(() => 'open' as const)
+    const state = await unlessAborted(over, look()).catch(() => 'open' as const)
     if (state === 'missing') return removed(message)
     if (state !== 'open') return state
     await sleep(CANCEL_PAUSE_MS, undefined, { signal: over }).catch(() => {})
   }
-  run.log.warn('The job is still active: its worker has not ended it within the grace of the run, and may complete it.')
   throw run.signal.reason
-}
-
-async function cancelled(job: WatchedJob, why: string): Promise<'open' | 'missing' | JobEnd> {
-  await job.cancel(why)
-  return job.look()
 }
 
 function removed(message: string): JobEnd {

@@ -100,8 +100,12 @@ function watchJob(boss: PgBossLike, name: string, id: string, run: Pick<Run, 'lo
       retries = job.retryCount
       return endOf(job) ?? 'open'
     },
-    // The worker of an active job is not told: pg-boss ignores what it reports.
-    cancel: async () => void (await boss.cancel(name, id)),
+    async cancel() {
+      const job = await boss.getJobById(name, id)
+      await boss.cancel(name, id)
+      if (job?.state !== 'active') return null
+      return 'A worker has the job. pg-boss ignores what it reports, but does not tell it to end.'
+    },
   }
 }
 

@@ -35,25 +35,40 @@ export function readOptions<Input>(
   options: QueueTargetOptions<Input> & { readonly options?: object | undefined },
   { more = [], own = [] }: { readonly more?: readonly string[]; readonly own?: readonly string[] },
 ): ReadOptions<Input> {
-  const { name, data, wait = 'enqueued', pollMs = POLL_MS } = options
-  const known = [...NAMES, ...more]
-  for (const each of Object.keys(options))
-    if (!known.includes(each)) throw invalid(target, each, `is unknown`, `Its options are ${known.join(', ')}.`)
-  for (const each of own)
-    if (each in (options.options ?? {}))
-      throw invalid(target, `options.${each}`, 'is set by cronce', 'Leave it out: it follows from the fire.')
-  if (name !== undefined && (typeof name !== 'string' || name === ''))
-    throw invalid(target, 'name', 'must be a text that is not empty', 'Leave it out to use the name of the job.')
-  if (wait !== 'enqueued' && wait !== 'completed')
-    throw invalid(target, 'wait', `can't be ${JSON.stringify(wait)}`, "Write 'enqueued' or 'completed'.")
-  if (!Number.isInteger(pollMs) || pollMs < 1 || pollMs > POLL_LONGEST_MS)
-    throw invalid(target, 'pollMs', 'must be an integer from 1 to 3,600,000', 'Write milliseconds, such as 1_000.')
+  const { data, wait = 'enqueued', pollMs = POLL_MS, name } = options
+  demandKnown(target, options, [...NAMES, ...more], own)
+  demandValues(target, { name, wait, pollMs })
   return {
     isHeld: wait === 'completed',
     pollMs,
     nameOf: (run) => name ?? run.fire.job,
     dataOf: async (run) => (typeof data === 'function' ? data(run) : (data ?? fireMessage(run))),
   }
+}
+
+function demandKnown(
+  target: string,
+  given: { readonly options?: object | undefined },
+  known: readonly string[],
+  own: readonly string[],
+): void {
+  const unknown = Object.keys(given).find((each) => !known.includes(each))
+  if (unknown !== undefined) throw invalid(target, unknown, 'is unknown', `Its options are ${known.join(', ')}.`)
+  const taken = own.find((each) => each in (given.options ?? {}))
+  if (taken !== undefined)
+    throw invalid(target, `options.${taken}`, 'is set by cronce', 'Leave it out: it follows from the fire.')
+}
+
+function demandValues(
+  target: string,
+  { name, wait, pollMs }: { readonly name: unknown; readonly wait: unknown; readonly pollMs: number },
+): void {
+  if (name !== undefined && (typeof name !== 'string' || name === ''))
+    throw invalid(target, 'name', 'must be a text that is not empty', 'Leave it out to use the name of the job.')
+  if (wait !== 'enqueued' && wait !== 'completed')
+    throw invalid(target, 'wait', `can't be ${JSON.stringify(wait)}`, "Write 'enqueued' or 'completed'.")
+  if (!Number.isInteger(pollMs) || pollMs < 1 || pollMs > POLL_LONGEST_MS)
+    throw invalid(target, 'pollMs', 'must be an integer from 1 to 3,600,000', 'Write milliseconds, such as 1_000.')
 }
 
 export function invalid(target: string, option: string, problem: string, hint: string): QueueError {
