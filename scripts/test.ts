@@ -20,6 +20,9 @@ const LONG = [
   'packages/cronce/test/watch/alertmanager.test.ts',
   'packages/cronce/test/watch/processes.test.ts',
   'packages/dashboard/test/dashboard-long.test.ts',
+  'packages/queues/test/bull.test.ts',
+  'packages/queues/test/bullmq-faults.test.ts',
+  'packages/queues/test/postgres-completed.test.ts',
   'scripts/servers/nothing-left.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)

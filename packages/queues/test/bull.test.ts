@@ -29,11 +29,12 @@ after(() => server.stop())
 test('Bull: one job for a fire, its log, progress, result and failure, and its removal', async (context) => {
   const create = createRequire(import.meta.url)('bull') as new (name: string, url: string) => Bull
   const queue = new create('reports', server.url)
+  const idle = new create('idle', server.url)
   const app = cronce({ store: 'memory:', logger: false, signals: false, app: 'queues' })
   const options = { wait: 'completed', pollMs: 20, options: { attempts: 2 } } as const
   app.job('report', {}, bullmq(queue, options))
   app.job('fail', {}, bullmq(queue, options))
-  app.job('unworked', {}, bullmq(queue, options))
+  app.job('unworked', {}, bullmq(idle, options))
   queue.process('report', async (job) => {
     await job.log('first line')
     await job.progress(50)
@@ -47,6 +48,7 @@ test('Bull: one job for a fire, its log, progress, result and failure, and its r
   context.after(async () => {
     await app.stop()
     await queue.close()
+    await idle.close()
   })
   const fire = await fired(app, 'report')
   const [run] = await runsOf(app, fire)
@@ -65,8 +67,8 @@ test('Bull: one job for a fire, its log, progress, result and failure, and its r
   assert.match((await runsOf(app, failed))[0]!.error!.message, /failed after 2 attempts: the printer burns$/)
 
   const { fire: unworked } = await app.schedules.trigger('unworked')
-  await until('it is enqueued', async () => (await queue.getWaitingCount()) === 1)
+  await until('it is enqueued', async () => (await idle.getWaitingCount()) === 1)
   await app.fires.cancel(unworked)
   assert.equal((await ended(app, unworked)).state, 'cancelled')
-  assert.equal(await queue.getWaitingCount(), 0)
+  assert.equal(await idle.getWaitingCount(), 0)
 })
