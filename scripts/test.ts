@@ -22,6 +22,7 @@ const LONG = [
   'packages/dashboard/test/dashboard-long.test.ts',
   'packages/queues/test/bull.test.ts',
   'packages/queues/test/bullmq-faults.test.ts',
+  'packages/queues/test/migrate-bullmq.test.ts',
   'packages/queues/test/postgres-completed.test.ts',
   'scripts/servers/nothing-left.test.ts',
 ]
