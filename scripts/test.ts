@@ -35,9 +35,12 @@ const WITHOUT_WAITING = [
   ['packages/cronce/test/engine/**/*.test.ts'],
   ['packages/cronce/test/{client,policy,testing}/**/*.test.ts', 'packages/cronce/test/*.test.ts'],
   ['packages/cronce/test/{signature,trigger}/**/*.test.ts', 'packages/checker/test/**/*.test.ts'],
-  ['packages/audit/test/**/*.test.ts', 'packages/cronce/test/watch/{heartbeat,job-watch,rules,silent,stuck}.test.ts'],
+  [
+    'packages/audit/test/**/*.test.ts',
+    'packages/cronce/test/watch/{heartbeat,job-watch,reconcile,rules,silent,stuck,takeover}.test.ts',
+  ],
 ].map((patterns) => globSync(patterns).filter(isWanted).sort())
-const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/*.test.ts'])
+const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/{,long/}*.test.ts'])
   .filter((file) => isWanted(file) && !WITHOUT_WAITING.flat().includes(file))
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))

@@ -8,6 +8,7 @@ import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
 import { ETCD_MUTANTS } from './catalogue/etcd.ts'
 import { EXCLUSIVE_MUTANTS } from './catalogue/exclusive.ts'
 import { FEED_MUTANTS } from './catalogue/feed.ts'
+import { FORM_MUTANTS } from './catalogue/forms.ts'
 import { GUARD_MUTANTS } from './catalogue/guards/guards.ts'
 import { MEMORY_MUTANTS } from './catalogue/memory.ts'
 import { METRICS_MUTANTS } from './catalogue/metrics.ts'
@@ -39,6 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DEPLOYMENT_MUTANTS,
   ...APP_MUTANTS,
   ...PLACE_MUTANTS,
+  ...FORM_MUTANTS,
   ...OUTSIDE_MUTANTS,
   ...EXCLUSIVE_MUTANTS,
   ...NODE_CRON_MUTANTS,

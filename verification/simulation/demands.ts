@@ -57,6 +57,8 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [6, 'a run of a job that fires on each host', 'ran on a host'],
   [2, 'a host was gone for the hold-down', 'host gone'],
   [1.3, 'a host that was gone came back', 'host came back'],
+  [0.4, "a job got hosts: 'each', and its old schedule was retired", 'job on each host instead'],
+  [0.4, "a job lost hosts: 'each', or left the code, and was retired on a host", 'host dropped'],
   [20, 'a fire was skipped for overlap', 'fire.skipped overlap'],
   [20, 'a queue was full', 'fire.skipped queue-full'],
   [20, 'a late fire was missed', 'fire.missed late', 'fire.missed superseded', 'fire.missed too-late'],

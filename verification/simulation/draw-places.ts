@@ -35,6 +35,7 @@ export function withPlaces(scenario: Scenario): Scenario {
     [...names].flatMap((name) => (isPlaced(dice, name) ? [[name, dice.pick(ROLES)] as const] : [])),
   )
   const hasAll = dice.chance(0.7)
+  const forms = drawForms(scenario)
   const releases = scenario.releases.map((release, index): Release => {
     const isScript = Object.keys(release.jobs).length === 0
     const jobs = Object.entries(release.jobs).map(([name, plan]): [string, Plan] => {
@@ -42,7 +43,8 @@ export function withPlaces(scenario: Scenario): Scenario {
       return [name, role === undefined ? plan : { ...plan, on: { role: [role] } }]
     })
     const hasSweep = !isScript && (hasAll || index !== 1)
-    return { ...release, jobs: Object.fromEntries([...jobs, ...(hasSweep ? [[SWEEP, sweep] as const] : [])]) }
+    const formed = forms.once === index ? { ...sweep, isOnEachHost: false } : sweep
+    return { ...release, jobs: Object.fromEntries([...jobs, ...(hasSweep ? [[SWEEP, formed] as const] : [])]) }
   })
   const schedules = [...new Set(nodes.map(({ labels }) => `${SWEEP}@${labels.host}`))]
   const shaped: Scenario = {
@@ -50,12 +52,20 @@ export function withPlaces(scenario: Scenario): Scenario {
     work: {
       ...scenario.work,
       ...Object.fromEntries(schedules.map((name) => [name, drawWork(dice, settingOf(scenario))])),
+      ...(forms.once === null ? {} : { [SWEEP]: drawWork(forms.dice, settingOf(scenario)) }),
     },
     actions: [...scenario.actions, ...askedOf(dice, scenario, schedules), ...leave(dice, scenario, nodes)]
       .filter(({ at }) => at < scenario.faultsMs)
       .sort((one, other) => one.at - other.at),
   }
   return { ...shaped, calmMs: Math.max(shaped.calmMs, ownershipMsOf(shaped) + boundsOf(shaped).lateMs) }
+}
+
+/** Which release has the job once for all hosts. Releases of one id would have it in two forms. */
+function drawForms({ seed, releases }: Scenario): { readonly dice: Dice; readonly once: number | null } {
+  const dice = createDice(seedOf(seed, 'forms'))
+  const isFit = releases.length > 1 && new Set(releases.map(({ id }) => id)).size === releases.length
+  return { dice, once: isFit && dice.chance(0.5) ? dice.whole(0, 1) : null }
 }
 
 function isPlaced(dice: Dice, name: string): boolean {

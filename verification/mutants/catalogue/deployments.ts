@@ -364,8 +364,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retirement.ts',
-        'if (by.length > 0) return seen.outwaited.has(schedule) ? verdict',
-        'if (by.length > 0) return seen.steady.has(newest.id) ? verdict',
+        'if (by.length > 0 && !goesOn) return seen.outwaited.has(schedule) ? verdict',
+        'if (by.length > 0 && !goesOn) return seen.steady.has(newest.id) ? verdict',
       ),
     ],
     caughtBy: rules(
@@ -392,11 +392,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42',
     breaks: 'A deployment has only what its latest process declares: web and worker retire the jobs of each other.',
     edits: [
-      edit(
-        'policy/deploy/deployment.ts',
-        'new Set([...known.declares, ...declaring.declares])',
-        'new Set(declaring.declares)',
-      ),
+      edit('policy/deploy/deployment.ts', 'new Set([...first.declares, ...added])', 'new Set(declaring.declares)'),
     ],
     caughtBy: record('everything that any process of a deployment ever declared belongs to it'),
   },

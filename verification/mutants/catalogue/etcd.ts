@@ -4,6 +4,7 @@ const CONFORMANCE = 'packages/cronce/test/store/etcd-conformance.test.ts'
 const CLOCK = 'packages/cronce/test/store/etcd-clock.test.ts'
 const IDENTITY = 'packages/cronce/test/store/etcd-identity.test.ts'
 const LINK = 'packages/cronce/test/store/etcd-link.test.ts'
+const MEMBERS = 'packages/cronce/test/store/etcd-members.test.ts'
 const FULL = 'packages/cronce/test/store/etcd-limits.test.ts'
 
 function ruled(...names: readonly string[]): Mutant['caughtBy'] {
@@ -326,6 +327,106 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
       judge: 'tests',
       file: LINK,
       names: ['a change of users and roles makes signed tokens stale: the store logs in again'],
+    },
+  },
+  {
+    name: 'etcd-read-of-nothing',
+    rule: 'P8',
+    breaks:
+      'A member that is behind tells an old revision: the store takes it for a restored snapshot, and stops the fleet.',
+    edits: [
+      edit('store/etcd/driver.ts', 'reads.length === 0 ? [{ get: this.#touched }] : reads', 'reads'),
+      edit('store/etcd/driver.ts', 'start < asked.length; start', 'start === 0 || start < asked.length; start'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: MEMBERS,
+      names: ['a member that is behind answers neither a read of nothing nor a question for the term'],
+    },
+  },
+  {
+    name: 'etcd-term-of-a-member',
+    rule: 'P8',
+    breaks: 'A member that is behind tells an old term: a process that connects to it takes the store for a copy.',
+    edits: [
+      edit(
+        'store/etcd/driver.ts',
+        'this.#txn(READ, { success: [readOperation({ get: this.#touched })] })',
+        'this.#txn(READ, {})',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: MEMBERS,
+      names: ['a member that is behind answers neither a read of nothing nor a question for the term'],
+    },
+  },
+  {
+    name: 'etcd-later-term',
+    rule: 'P8',
+    breaks: 'A process that writes a later term while another one opens the store makes it look like a copy.',
+    edits: [
+      edit(
+        'store/kv/identity.ts',
+        'Number(known?.value ?? 0)',
+        'Number((await readTerm(this.#driver, this.#keys))?.value ?? 0)',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: IDENTITY,
+      names: ['a term that another process writes while the store is opened is no sign of a copy'],
+    },
+  },
+  {
+    name: 'etcd-earlier-term',
+    rule: 'P8',
+    breaks: 'A process writes the term that it has read over a later one: a restored snapshot is noticed less often.',
+    edits: [edit('store/kv/identity.ts', 'guards: [this.guard, unchanged]', 'guards: [this.guard]')],
+    caughtBy: {
+      judge: 'tests',
+      file: IDENTITY,
+      names: ['a term that another process writes while the store is opened is no sign of a copy'],
+    },
+  },
+  {
+    name: 'etcd-guards-of-all-limits',
+    rule: 'P7',
+    breaks: 'A batch that names more limits than a transaction may compare is refused, each time.',
+    edits: [edit('store/kv/change-writer.ts', 'slots.size > MOST_SLOTS', 'slots.size > 100 * MOST_SLOTS')],
+    caughtBy: ruled('a batch may name hundreds of limits, and hundreds of instances'),
+  },
+  {
+    name: 'etcd-flat-puts',
+    rule: 'P5',
+    breaks: 'A batch with runs of more instances than a transaction has operations is refused, each time.',
+    edits: [edit('store/etcd/driver.ts', '...nest(others.map(putOperation))', '...others.map(putOperation)')],
+    caughtBy: ruled('a batch may name hundreds of limits, and hundreds of instances'),
+  },
+  {
+    name: 'etcd-erased-again',
+    rule: 'P1',
+    breaks: 'The records of a schedule that is made again while they are erased are gone, so its fires may run again.',
+    edits: [
+      edit(
+        'store/kv/prune.ts',
+        'const guards = [identity.guard, ...also]',
+        'const guards = also.length >= 0 ? [identity.guard] : []',
+      ),
+    ],
+    caughtBy: raced('a schedule that is made again while its records are erased keeps them'),
+  },
+  {
+    name: 'etcd-cut-in-two',
+    rule: 'P5',
+    breaks: 'A read of more than one request fails if the server is compacted in between.',
+    edits: [
+      edit('store/etcd/driver.ts', ' || at !== undefined || tries === MOST_TRIES', ' || at !== undefined || tries > 0'),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: FULL,
+      names: ['a read that is larger than one request is made again if the server compacts what it has begun'],
     },
   },
 ]

@@ -156,11 +156,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     breaks: 'A release retires the job on all hosts that it has not reached within ten minutes.',
     edits: [
       edit('policy/deploy/contested.ts', 'hasSchedule(newest, schedule)', 'newest.declares.includes(schedule)'),
-      edit(
-        'policy/deploy/retirement.ts',
-        'if (newest.declares.includes(everyHostOf(schedule)))',
-        'if (newest.number < 0)',
-      ),
+      edit('policy/deploy/retirement.ts', 'if (isOfEachHost(newest, schedule))', 'if (newest.number < 0)'),
     ],
     caughtBy: hosts(REACHED),
   },
@@ -176,13 +172,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     name: 'dropped-job-kept-on-hosts',
     rule: 'hosts, P8',
     breaks: 'A job that left the code goes on, since any release counts as having it on each host.',
-    edits: [
-      edit(
-        'policy/deploy/retirement.ts',
-        'if (newest.declares.includes(everyHostOf(schedule)))',
-        "if (schedule.includes('@'))",
-      ),
-    ],
+    edits: [edit('policy/deploy/retirement.ts', 'if (isOfEachHost(newest, schedule))', "if (schedule.includes('@'))")],
     caughtBy: hosts('a release without the job retires it on all hosts'),
   },
   {
@@ -190,7 +180,7 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     rule: 'hosts',
     breaks:
       'The names under which an instance has a job besides its schedules are reported as schedules that a release drops.',
-    edits: [edit('policy/deploy/contested.ts', ' || !declared.includes(schedule)', '')],
+    edits: [edit('policy/deploy/contested.ts', ' || !release.declares.includes(schedule)', '')],
     caughtBy: hosts('the names of a job under its labels are no schedules that a release drops'),
   },
 ]

@@ -9,6 +9,12 @@ function tests(file: string, ...names: string[]): Mutant['caughtBy'] {
   return { judge: 'tests', file, names }
 }
 
+const LAST_ARGUMENT = { load: '_names', due: '_known' } as const
+
+function lateSnapshot(head: string): Mutant['edits'][number] {
+  return edit('store/postgres/sql/schedules.sql', `${head} {reads}`, `${head} {settings}`)
+}
+
 /** Mistakes in what only PostgreSQL has: statements on typed columns, rows of claims, keys that outlive a schedule. */
 export const POSTGRES_MUTANTS: readonly Mutant[] = [
   {
@@ -295,4 +301,14 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
       'the name of an instance is kept until no fire on record is older than its end, and then deleted',
     ),
   },
+  ...(['load', 'due'] as const).map(
+    (read): Mutant => ({
+      name: `postgres-${read}-with-a-later-snapshot`,
+      rule: 'P7',
+      breaks:
+        'A claim is stamped with a time before the end of the run that it waited for: the record shows both at once.',
+      edits: [lateSnapshot(`${LAST_ARGUMENT[read]} text) returns text`)],
+      caughtBy: tests(RACES, `an answer of ${read} contains nothing that was written after its time`),
+    }),
+  ),
 ]

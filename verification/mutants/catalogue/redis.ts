@@ -273,4 +273,19 @@ export const REDIS_MUTANTS: readonly Mutant[] = [
       names: ['a prefix finds every schedule whose name begins with it, with any next character'],
     },
   },
+  {
+    name: 'redis-time-before-the-second-read',
+    rule: 'P7',
+    breaks:
+      'A claim is stamped with a time before the end of the run that it waited for: the record shows both at once.',
+    edits: [edit('store/redis/schedules.ts', 'return { now: whole.now, schedules }', 'return { now, schedules }')],
+    caughtBy: {
+      judge: 'tests',
+      file: MOVING,
+      names: [
+        'an answer of load contains nothing that was written after its time',
+        'an answer of due contains nothing that was written after its time',
+      ],
+    },
+  },
 ]

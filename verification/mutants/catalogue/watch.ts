@@ -3,6 +3,14 @@ import { edit, type Mutant } from '../mutant.ts'
 const RULES = 'packages/cronce/test/watch/rules.test.ts'
 const ALERTS = 'packages/cronce/test/watch/alerts.test.ts'
 const HEARTBEAT = 'packages/cronce/test/watch/heartbeat.test.ts'
+const RECONCILE = 'packages/cronce/test/watch/reconcile.test.ts'
+const TAKEOVER = 'packages/cronce/test/watch/takeover.test.ts'
+const FILES: Readonly<Record<string, string>> = {
+  alerts: ALERTS,
+  heartbeat: HEARTBEAT,
+  reconcile: RECONCILE,
+  takeover: TAKEOVER,
+}
 const RULE = 'the watchdog (docs/alerts.md)'
 
 /** Each rule, and a test in which a real cause makes it fire. */
@@ -41,8 +49,8 @@ const OFF: readonly Mutant[] = Object.entries(FIRING).map(([rule, name]) => ({
 }))
 
 function mutant(name: string, breaks: string, file: string, find: string, replace: string, test: string): Mutant {
-  const [, where, title = test] = /^(alerts|heartbeat): (.*)$/.exec(test) ?? []
-  const tests = where === undefined ? RULES : where === 'alerts' ? ALERTS : HEARTBEAT
+  const [, where = '', title = test] = /^(\w+): (.*)$/.exec(test) ?? []
+  const tests = FILES[where] ?? RULES
   return {
     ...{ name, rule: RULE, breaks, edits: [edit(file, find, replace)] },
     caughtBy: { judge: 'tests', file: tests, names: [title] },
@@ -71,7 +79,7 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'watch-heartbeat-unheard',
     'A heartbeat that does not come is not looked for.',
     'watch/looks.ts',
-    'return now - this.#heartbeat.at > SILENT_PERIODS',
+    'return Math.abs(now - this.#heartbeat.at) > SILENT_PERIODS',
     'return now < 0 * SILENT_PERIODS',
     'heartbeat: is looked for even if the pages of all schedules take an hour',
   ),
@@ -113,7 +121,7 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     edits: [edit('watch/looks.ts', 'if (!complete) this.#unlisted', 'if (next === null) this.#unlisted')],
     caughtBy: {
       judge: 'tests',
-      file: 'packages/cronce/test/watch/reconcile.test.ts',
+      file: RECONCILE,
       names: ['what went wrong is looked for on record, outcome by outcome'],
     },
   },
@@ -215,5 +223,77 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'const subjects = all.filter(({ name }) => !isMuted(rule, name, mutes))',
     'const subjects = all.filter(({ name }) => !isMuted(rule, name, []))',
     'alerts: a muted subject sends nothing, and is reported once it is unmuted',
+  ),
+  mutant(
+    'watch-store-by-probes',
+    'Probes, which wait in the store on purpose, count as slow calls.',
+    'watch/store-watch.ts',
+    'if (operation === WAITS) return',
+    'if (operation.length === 0) return',
+    'does not fire for probes of peers, which wait on purpose',
+  ),
+  mutant(
+    'watch-waits-for-ever',
+    'A look that the store never answers is the last one.',
+    'watch/watcher.ts',
+    'await this.#inTime(this.#look())',
+    'await this.#look()',
+    'takeover: goes on after a look that was never answered',
+  ),
+  mutant(
+    'watch-writes-stale',
+    'An instance that watched before ends what its successor has reported.',
+    'watch/watcher.ts',
+    'return isStale ? null : next(record, now)',
+    'return next(record, now)',
+    'takeover: that was drained in a look does not end what its successor has reported meanwhile',
+  ),
+  mutant(
+    'watch-gathers-by-a-wrong-clock',
+    'A message waits until a clock that was set back has caught up.',
+    'model/alert.ts',
+    'return isSetBack(at, now) ? 0 : sendAt - now',
+    'return sendAt - now',
+    'takeover: before a message is sent: it is sent all the same',
+  ),
+  mutant(
+    'watch-repeats-by-a-wrong-clock',
+    'An alert is not repeated until a clock that was set back has caught up.',
+    'watch/reconcile.ts',
+    'known !== undefined && isSetBack(known.messageAt, now)',
+    'known !== undefined && isSetBack(known.messageAt, known.messageAt)',
+    'takeover: an alert that goes on is repeated as before',
+  ),
+  mutant(
+    'watch-resolves-unseen',
+    'A new watcher calls over what it has not looked at.',
+    'watch/reconcile.ts',
+    'isOpen && (mayResolve || known.count <= MOST_SUBJECTS)',
+    'isOpen',
+    'reconcile: not one that only counts some of them',
+  ),
+  mutant(
+    'watch-resolves-late',
+    'A new watcher calls nothing over before it has looked at every schedule.',
+    'watch/reconcile.ts',
+    'isOpen && (mayResolve || known.count <= MOST_SUBJECTS)',
+    'isOpen && mayResolve',
+    'reconcile: an alert that lists all its subjects',
+  ),
+  mutant(
+    'watch-suspects-unbounded',
+    'Every schedule of which something ended badly waits in memory for a look.',
+    'watch/looks.ts',
+    'if (known === undefined && this.#suspects.size >= MOST_SUSPECTS) return',
+    '',
+    'reconcile: what is kept of ends until their schedules are looked at is bounded, and has no contents',
+  ),
+  mutant(
+    'watch-keeps-contents',
+    'Inputs and results of what ended wait in memory for a look.',
+    'watch/looks.ts',
+    'const input = job === DETECT_JOB ? end.input : null',
+    'const input = end.input',
+    'reconcile: what is kept of ends until their schedules are looked at is bounded, and has no contents',
   ),
 ]

@@ -27,4 +27,15 @@ export const ZOOKEEPER_MUTANTS: readonly Mutant[] = [
       names: ['a fire that has ended is refused with its record, and nothing of the change is written'],
     },
   },
+  {
+    name: 'zookeeper-any-answer',
+    rule: 'P2',
+    breaks: 'The answer to another request passes for the answer to a write.',
+    edits: [edit('store/zookeeper/session.ts', 'waiting?.xid !== xid', 'waiting === undefined')],
+    caughtBy: {
+      judge: 'tests',
+      file: SESSION,
+      names: ['the answer to another request ends the connection, and is no answer to this one'],
+    },
+  },
 ]

@@ -130,19 +130,25 @@ const RETIRE_AFTER_MS = 600_000
 
 /**
  * A schedule is not retired while a live process declares it. Exempt: an operator's choice, a rename, and explicit releases whose process
- * joined while the retirement was on its way, or that a newer release has outwaited.
+ * joined while the retirement was on its way, or that a newer release has outwaited: for the hold-down, if it has the job in another form.
  */
-export function checkRetirement({ before, after, now }: Step, data: NamespaceData, report: Report): void {
+export function checkRetirement(
+  { before, after, now }: Step,
+  data: NamespaceData,
+  holdDownMs: number,
+  report: Report,
+): void {
   if (before === undefined || after === undefined || before.retiredAt !== null || after.retiredAt === null) return
   const { cause, deployment: by } = after.retirements?.at(-1) ?? {}
   if (after.source.kind !== 'code' || cause === 'renamed') return
   const { app } = after.source
   const known = data.apps.get(app)
   if (known?.activated != null) return
-  const readyAt = known?.deployments.find(({ id }) => id === by)?.readyAt ?? now
-  const hasWaited = now - readyAt >= RETIRE_AFTER_MS / FASTEST
+  const retirer = known?.deployments.find(({ id }) => id === by)
+  const waitedMs = (now - (retirer?.readyAt ?? now)) * FASTEST
+  const hasWaited = waitedMs >= (hasOtherForm(retirer?.declares ?? [], after.id) ? holdDownMs : RETIRE_AFTER_MS)
   for (const { record, goneAt } of data.instances.values()) {
-    const isDeclaring = goneAt === null && record.app === app && record.jobs.includes(after.id)
+    const isDeclaring = goneAt === null && record.app === app && declares(record.jobs, after.id)
     const isExplicit = known?.deployments.some(({ id, explicit }) => id === record.deployment && explicit) === true
     const isNew = now - record.startedAt < MISSED_MS
     const isOverruled = isNew || (hasWaited && isExplicit)
@@ -151,4 +157,16 @@ export function checkRetirement({ before, after, now }: Step, data: NamespaceDat
     if (!isDeclaring || (cause === 'dropped' && isOverruled) || isBack) continue
     report('S9 live job', `${after.id} was retired (${cause}), and ${record.id} is live and declares it`)
   }
+}
+
+/** A process that has the job on its host has the name of the job as well, and does not declare it. */
+function declares(jobs: readonly string[], schedule: string): boolean {
+  const isOnItsHost = jobs.some((job) => job.startsWith(`${schedule}@`) && !job.includes('='))
+  return jobs.includes(schedule) && !isOnItsHost
+}
+
+/** Whether these declarations have the job on each host instead of once for all, or the reverse. */
+function hasOtherForm(declared: readonly string[], schedule: string): boolean {
+  const [job] = schedule.split('@')
+  return declared.includes(job === schedule ? `${job}@*` : job!)
 }

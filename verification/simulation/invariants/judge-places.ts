@@ -54,8 +54,12 @@ export function judgePlaces(parts: PlacesJudgeParts): PlacesJudge {
   return {
     started,
     changed({ before, after }) {
-      if (before === undefined || after === undefined || hostOf(after.id) === null) return
-      const cause = (after.retirements ?? []).at(-1)?.cause
+      if (before === undefined || after === undefined) return
+      const { cause } = (after.retirements ?? []).at(-1) ?? {}
+      if (isDrawn && after.id === SWEEP && before.retiredAt === null && after.retiredAt !== null && cause === 'dropped')
+        count('job on each host instead')
+      if (hostOf(after.id) === null) return
+      if (before.retiredAt === null && after.retiredAt !== null && cause === 'dropped') count('host dropped')
       if (before.retiredAt === null && after.retiredAt !== null && cause === 'absent') count('host gone')
       if (before.retiredAt !== null && after.retiredAt === null && cause === 'absent') count('host came back')
     },
@@ -69,6 +73,7 @@ export function judgePlaces(parts: PlacesJudgeParts): PlacesJudge {
       const [release] = releases
       for (const host of new Set(scenario.nodes.map(({ labels }) => labels!.host)))
         judgeHost(parts, release!, host, live)
+      judgeForm(parts, release!)
       for (const name of Object.keys(release!.jobs)) judgeLabelled(parts, release!, name, live)
     },
   }
@@ -88,6 +93,14 @@ function judgeHost(parts: PlacesJudgeParts, release: Release, host: string, live
   }
 }
 
+/** A job that fires on each host does not fire once for all of them as well, whatever an earlier release had. */
+function judgeForm({ data, report, count }: PlacesJudgeParts, release: Release): void {
+  const state = data().schedules.get(SWEEP)
+  if (release.jobs[SWEEP]?.isOnEachHost !== true || state === undefined || !isOf(state, release)) return
+  if (state.retiredAt === null) report('L8 one form', `${SWEEP} is active beside the schedules of hosts`)
+  else count('one form')
+}
+
 /** Only a live process of its app retires a schedule. */
 function isOf({ source }: ScheduleState, { app = DEFAULT_APP }: Release): boolean {
   return source.kind === 'code' && source.app === app
@@ -98,7 +111,10 @@ function judgeLabelled(parts: PlacesJudgeParts, release: Release, name: string, 
   const { on, isOnEachHost } = release.jobs[name]!
   if (on === undefined || isOnEachHost === true || !live.some(({ labels }) => isFor(on, labels))) return
   const state = parts.data().schedules.get(name)
-  const why = state?.source.kind === 'client' ? null : whyStopped(parts, state)
+  // An app whose processes only called `runDue` keeps its names for a day: `judge-apps.ts` judges who gets them.
+  const isKept =
+    state !== undefined && !isOf(state, release) && parts.scenario.actions.some(({ kind }) => kind === 'call')
+  const why = state?.source.kind === 'client' || isKept ? null : whyStopped(parts, state)
   if (why !== null) parts.report('L8 labels', `${name} has a live process with its labels, and ${why}`)
   else parts.count('label served')
 }

@@ -98,7 +98,7 @@ export function observeStore(surroundings: Surroundings): Observed {
   const note = (step: Step): void => {
     checkRecords(step, mirror, report)
     checkRuns(step, mirror, report)
-    checkRetirement(step, data(), report)
+    checkRetirement(step, data(), holdDownMs, report)
     watcher.changed(step)
     follow(mirror, step)
   }

@@ -35,7 +35,7 @@ export function appWatch<Tx>({ core, lifecycle, keys, client }: WatchParts<Tx>):
     const { Watcher } = await import('../watch/watcher.ts')
     const { signal: stopped } = stopping
     const store = new StoreWatch(() => engine.storeNow(), core.storeWarnings)
-    const meter = callMeter((ms) => store.called(ms))
+    const meter = callMeter(store)
     meters.push(meter)
     const unlisten = STORE_EVENTS.map((type) => events.observe(type, (event) => store.observe(event)))
     const watcher = new Watcher({
@@ -70,11 +70,11 @@ export function appWatch<Tx>({ core, lifecycle, keys, client }: WatchParts<Tx>):
 
 const STORE_EVENTS = ['store.failed', 'store.recovered', 'store.rolledBack'] as const
 
-function callMeter(called: (ms: number) => void): Meter {
+function callMeter(store: StoreWatch): Meter {
   return {
     runStarted() {},
     succeeded() {},
-    storeCalled: (_, ms) => called(ms),
+    storeCalled: (operation, ms) => store.called(operation, ms),
     conflicted() {},
   }
 }

@@ -9,6 +9,34 @@ export interface CheckInRun {
   readonly instance: string
 }
 
+/** Ids of check-ins by run. A run that is parked reports no end here, so the oldest are forgotten. */
+export class CheckInIds {
+  readonly #ids = new Map<string, string>()
+
+  add(run: CheckInRun, id: string): void {
+    this.#ids.set(keyOf(run), id)
+    if (this.#ids.size <= MOST_IDS) return
+    for (const oldest of this.#ids.keys()) {
+      this.#ids.delete(oldest)
+      return
+    }
+  }
+
+  /** Each is asked for once. */
+  take(run: CheckInRun): string | undefined {
+    const id = this.#ids.get(keyOf(run))
+    this.#ids.delete(keyOf(run))
+    return id
+  }
+}
+
+const MOST_IDS = 10_000
+
+/** Tokens count per schedule. */
+function keyOf({ schedule, token }: CheckInRun): string {
+  return `${token} ${schedule}`
+}
+
 /** How a run ended. `interrupted`: its instance stopped or lost its lease; the fire may be run again. */
 export interface CheckInEnd {
   readonly outcome: 'succeeded' | 'failed' | 'interrupted'

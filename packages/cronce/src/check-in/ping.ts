@@ -1,4 +1,4 @@
-import type { CheckIn, CheckInEnd, CheckInRun } from './check-in.ts'
+import { type CheckIn, type CheckInEnd, CheckInIds, type CheckInRun } from './check-in.ts'
 
 /** A call that takes longer has failed. */
 const TIMEOUT_MS = 10_000
@@ -12,7 +12,7 @@ const SUFFIX = { succeeded: '', failed: '/fail', interrupted: '/log' } as const
 export class Ping implements CheckIn {
   readonly #url: string
   readonly #sleep: (ms: number) => Promise<void>
-  readonly #ids = new Map<string, string>()
+  readonly #ids = new CheckInIds()
 
   constructor(url: string, sleep: (ms: number) => Promise<void>) {
     this.#url = url
@@ -21,13 +21,12 @@ export class Ping implements CheckIn {
 
   async started(run: CheckInRun): Promise<void> {
     const id = crypto.randomUUID()
-    this.#ids.set(keyOf(run), id)
+    this.#ids.add(run, id)
     await send(this.#url, '/start', id, '')
   }
 
   async ended(run: CheckInRun, { outcome, durationMs, error }: CheckInEnd): Promise<void> {
-    const id = this.#ids.get(keyOf(run)) ?? crypto.randomUUID()
-    this.#ids.delete(keyOf(run))
+    const id = this.#ids.take(run) ?? crypto.randomUUID()
     const due = new Date(run.dueAt).toISOString()
     const text = `${run.schedule} due ${due}, attempt ${run.attempt}: ${outcome} after ${Math.round(durationMs)} ms`
     const body = error === null ? text : `${text}\n${error}`
@@ -40,10 +39,6 @@ export class Ping implements CheckIn {
     }
     await send(this.#url, SUFFIX[outcome], id, body)
   }
-}
-
-function keyOf({ schedule, token }: CheckInRun): string {
-  return `${token} ${schedule}`
 }
 
 /** The path of such a URL is its secret: errors name the host only. */

@@ -1,5 +1,5 @@
 import { CronceError } from '../errors.ts'
-import type { CheckIn, CheckInRun } from './check-in.ts'
+import { type CheckIn, CheckInIds } from './check-in.ts'
 
 /** The part of `@sentry/node` that is used. */
 export interface SentryLike {
@@ -35,16 +35,13 @@ export function sentry(client: SentryLike, { slug, monitorConfig }: SentryOption
       hint: "Write sentry(Sentry, { slug: 'billing' }) with import * as Sentry from '@sentry/node'.",
     })
   }
-  // Tokens count per schedule.
-  const keyOf = ({ schedule, token }: CheckInRun): string => `${token} ${schedule}`
-  const ids = new Map<string, string>()
+  const ids = new CheckInIds()
   return {
     started(run) {
-      ids.set(keyOf(run), client.captureCheckIn({ monitorSlug: slug, status: 'in_progress' }, monitorConfig as never))
+      ids.add(run, client.captureCheckIn({ monitorSlug: slug, status: 'in_progress' }, monitorConfig as never))
     },
     ended(run, { outcome, durationMs }) {
-      const checkInId = ids.get(keyOf(run))
-      ids.delete(keyOf(run))
+      const checkInId = ids.take(run)
       // The fire is run again, with a check-in of its own; Sentry has no word for a run that was given up.
       if (outcome === 'interrupted') return
       const status = outcome === 'succeeded' ? 'ok' : 'error'

@@ -96,6 +96,19 @@ export interface Message {
   readonly alert: Alert | null
 }
 
+/** A clock that is this far before the time of a message was set back. */
+const SET_BACK_MS = 60_000
+
+/** How long a message still waits for further subjects. It waits for no clock that was set back. */
+export function gathersFor({ at, sendAt }: Pick<Message, 'at' | 'sendAt'>, now: Instant): number {
+  return isSetBack(at, now) ? 0 : sendAt - now
+}
+
+/** Whether the store's clock was set back since it showed `at`. */
+export function isSetBack(at: Instant, now: Instant): boolean {
+  return now < at - SET_BACK_MS
+}
+
 /** What is kept about the alerts of one app. Written as a whole, by compare-and-set. */
 export interface AlertRecord {
   readonly alerts: readonly KeptAlert[]

@@ -31,12 +31,7 @@ export function everyHost(job: string): string {
   return hostName(job, '*')
 }
 
-/** The name that stands for the schedules of all hosts, if this is the schedule of one. Label values have no `@`. */
-export function everyHostOf(schedule: string): string {
-  return everyHost(plainJob(schedule))
-}
-
-/** The name of a job without what it belongs to. */
+/** The name of a job without what it belongs to. Label values have no `@`. */
 export function plainJob(name: string): string {
   const at = name.lastIndexOf('@')
   return at === -1 ? name : name.slice(0, at)

@@ -23,7 +23,8 @@ import type { CancelRequest, Instant, ScheduleState } from '../model/schedule.ts
  * write changes nothing.
  *
  * A method that throws has an *unknown* outcome, unless the error says otherwise (`notApplied: true`): the caller finds out by
- * reading. `now` in an answer is the store's clock, which alone judges what is due and which lease has run out.
+ * reading. `now` in an answer is the store's clock, which alone judges what is due and which lease has run out. No state in an answer was
+ * written after its `now`: otherwise a claim would be stamped before the end of the run that it follows.
  *
  * Proof of a store: `describeStore` of `@cronce/conformance`.
  */

@@ -6,6 +6,7 @@ import type { FireEnd, ListedRecord } from '../model/record.ts'
 import type { Instant, ScheduleState } from '../model/schedule.ts'
 import type { Store } from '../store/store.ts'
 import { isDuplicate, otherWriter } from './rules/duplicate.ts'
+import type { ScheduleEnd } from './rules/facts.ts'
 import { LEAST_SAMPLES } from './rules/figures.ts'
 import { type Judgement, judgeSchedule } from './rules/judge.ts'
 import type { Thresholds } from './rules/thresholds.ts'
@@ -17,6 +18,9 @@ const ENDS = 1_000
 /** Schedules of which the history is read in one call, and how much of it. */
 const SUSPECTS = 100
 const HISTORY = 50
+/** Schedules that wait for a look at their history, and ends that are kept for it: bounds for the memory of the watching process. */
+const MOST_SUSPECTS = 2_000
+const MOST_ENDS_OF_ONE = 20
 const LOOKED_BACK_MS = 15 * 60_000
 /** What a store finds on record without reading what succeeded. */
 const TROUBLE: readonly Outcome[] = ['failed', 'missed', 'abandoned', 'skipped']
@@ -57,7 +61,7 @@ export class ScheduleLooks {
   }
   #endsSince: Instant | null = null
   /** Schedules whose history is needed, with what ended. */
-  readonly #suspects = new Map<string, ListedRecord[]>()
+  readonly #suspects = new Map<string, ScheduleEnd[]>()
   /** Durations and lateness that the history has explained, by schedule: they need not be explained again. */
   readonly #explained = new Map<string, Times>()
 
@@ -75,6 +79,11 @@ export class ScheduleLooks {
 
   get hasSuspects(): boolean {
     return this.#suspects.size > 0
+  }
+
+  /** Schedules that wait for a look at their history, with what ended. */
+  get suspects(): ReadonlyMap<string, readonly ScheduleEnd[]> {
+    return this.#suspects
   }
 
   /** What to look at in turn while nothing is wrong: one of them a minute. */
@@ -139,7 +148,7 @@ export class ScheduleLooks {
   #isHeartbeatWanted(now: Instant): boolean {
     const { heartbeat, instances } = this.#parts
     if (this.#heartbeat === null) return instances().some(({ jobs }) => jobs.includes(heartbeat))
-    return now - this.#heartbeat.at > SILENT_PERIODS * this.#heartbeat.everyMs
+    return Math.abs(now - this.#heartbeat.at) > SILENT_PERIODS * this.#heartbeat.everyMs
   }
 
   /**
@@ -172,8 +181,12 @@ export class ScheduleLooks {
 
   /** Have a schedule looked at closely. */
   suspect(schedule: string, end?: ListedRecord): void {
-    const ends = this.#suspects.get(schedule) ?? []
-    if (end !== undefined && !ends.some((known) => isSameEnd(known, end))) ends.push(end)
+    const known = this.#suspects.get(schedule)
+    // What fails goes on to be found by the pages, and what is slow or late by its next end.
+    if (known === undefined && this.#suspects.size >= MOST_SUSPECTS) return
+    const ends = known ?? []
+    if (end !== undefined && !ends.some((one) => isSameEnd(one, end))) ends.push(withoutContents(end, this.#parts))
+    if (ends.length > MOST_ENDS_OF_ONE) ends.shift()
     this.#suspects.set(schedule, ends)
   }
 
@@ -201,7 +214,7 @@ export class ScheduleLooks {
     }
   }
 
-  #judgeClosely(state: ScheduleState, ends: readonly ListedRecord[], history: readonly FireEnd[], now: Instant): void {
+  #judgeClosely(state: ScheduleState, ends: readonly ScheduleEnd[], history: readonly FireEnd[], now: Instant): void {
     if (!this.#isWatched(state)) {
       this.#parts.gone(state.id)
       return
@@ -215,7 +228,7 @@ export class ScheduleLooks {
     this.#parts.judged(judgement, now)
   }
 
-  #explain({ id }: ScheduleState, ends: readonly ListedRecord[]): void {
+  #explain({ id }: ScheduleState, ends: readonly ScheduleEnd[]): void {
     if (ends.length === 0) return
     const times = ends.map(timesOf)
     const known = this.#explained.get(id) ?? NOTHING_EXPLAINED
@@ -242,7 +255,7 @@ export class ScheduleLooks {
   #judgementOf(
     state: ScheduleState,
     now: Instant,
-    ends: readonly ListedRecord[] | null,
+    ends: readonly ScheduleEnd[] | null,
     history: readonly FireEnd[] | null,
   ): Judgement {
     const facts = { now, schedule: viewSchedule(state), ends, history, instances: this.#parts.instances() }
@@ -261,8 +274,17 @@ const MOST_EXPLAINED = 10_000
 /** What is a little longer than what was explained is explained, too. */
 const SLACK = 1.5
 
-function isSameEnd(one: ListedRecord, other: ListedRecord): boolean {
-  return one.dueAt === other.dueAt && one.nonce === other.nonce && one.number === other.number
+function isSameEnd(one: ScheduleEnd, other: ScheduleEnd): boolean {
+  return one.dueAt === other.dueAt && one.nonce === other.nonce && one.endedAt === other.endedAt
+}
+
+/** Inputs, results and errors may be large: only those that a rule reads are kept. */
+function withoutContents(end: ListedRecord, { heartbeat }: Pick<LookParts, 'heartbeat'>): ScheduleEnd {
+  const { schedule, job, kind, dueAt, nonce, attempt, readyAt, endedAt, ending, run, range } = end
+  const input = job === DETECT_JOB ? end.input : null
+  const { startedAt = 0, cause, result = null } = run ?? {}
+  const kept = run === null ? null : { startedAt, cause, result: schedule === heartbeat ? result : null }
+  return { job, kind, dueAt, nonce, attempt, readyAt, endedAt, ending, input, run: kept, range }
 }
 
 interface Times {
@@ -272,7 +294,7 @@ interface Times {
 
 const NOTHING_EXPLAINED: Times = { durationMs: 0, latenessMs: 0 }
 
-function timesOf({ run, endedAt, readyAt }: ListedRecord): Times {
+function timesOf({ run, endedAt, readyAt }: ScheduleEnd): Times {
   if (run === null || endedAt === null) return NOTHING_EXPLAINED
   return { durationMs: endedAt - run.startedAt, latenessMs: run.startedAt - readyAt }
 }

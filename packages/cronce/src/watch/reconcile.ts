@@ -3,6 +3,8 @@ import {
   type AlertRecord,
   type AlertSubject,
   boundedOutbox,
+  gathersFor,
+  isSetBack,
   type KeptAlert,
   type Message,
   type MessageKind,
@@ -45,7 +47,10 @@ export function reconcile(
   const rules = new Set([...record.alerts.map(({ rule }) => rule), ...problems.keys()])
   const outbox = [...record.outbox]
   const alerts = [...rules].flatMap((rule) => {
-    const known = record.alerts.find((alert) => alert.rule === rule)
+    const known = byThisClock(
+      record.alerts.find((alert) => alert.rule === rule),
+      now,
+    )
     const next = nextAlert(known, rule, mutes, looked)
     if (next === null) return []
     const kind = messageFor(known, next, now, times)
@@ -56,6 +61,11 @@ export function reconcile(
   })
   const next = { alerts, outbox: boundedOutbox(outbox), mutes }
   return JSON.stringify(next) === JSON.stringify(record) ? null : next
+}
+
+/** Otherwise nothing would be sent about it until a clock that was set back has caught up. */
+function byThisClock(known: KeptAlert | undefined, now: Instant): KeptAlert | undefined {
+  return known !== undefined && isSetBack(known.messageAt, now) ? { ...known, messageAt: now } : known
 }
 
 function nextAlert(known: KeptAlert | undefined, rule: Rule, mutes: readonly Mute[], looked: Looked): KeptAlert | null {
@@ -69,7 +79,9 @@ function nextAlert(known: KeptAlert | undefined, rule: Rule, mutes: readonly Mut
     return known?.state === 'muted' ? known : { ...muted, state: 'muted', lastAt: now }
   }
   if (known === undefined || (!isOpen && now - known.lastAt > KEPT_MS)) return null
-  return isOpen && mayResolve ? { ...known, state: 'resolved', lastAt: now } : known
+  // All subjects of an alert that lists them all have been looked at.
+  const isOver = isOpen && (mayResolve || known.count <= MOST_SUBJECTS)
+  return isOver ? { ...known, state: 'resolved', lastAt: now } : known
 }
 
 function firing(known: KeptAlert | undefined, rule: Rule, subjects: readonly AlertSubject[], now: Instant): KeptAlert {
@@ -117,7 +129,7 @@ export function wasSent(known: KeptAlert | undefined): boolean {
 
 /** A message that still waits tells of the alert as it is by now. */
 function refreshed(outbox: Message[], alert: KeptAlert, now: Instant): KeptAlert {
-  const place = outbox.findIndex(({ alert: told, sendAt }) => told?.rule === alert.rule && sendAt > now)
+  const place = outbox.findIndex((message) => message.alert?.rule === alert.rule && gathersFor(message, now) > 0)
   const message = outbox[place]
   if (message === undefined || alert.state !== 'firing' || !alert.hasNews) return alert
   const told = { ...alert, sentCount: alert.count, hasNews: false }

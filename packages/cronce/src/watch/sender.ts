@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Message } from '../model/alert.ts'
+import { gathersFor, type Message } from '../model/alert.ts'
 import type { Json } from '../model/json.ts'
 import { type AlertChannel, MessageRefused } from './channel.ts'
 import type { AlertMessage } from './message.ts'
@@ -51,7 +51,7 @@ export class Sender {
     for (const id of this.#done) if (!known.has(id)) this.#done.delete(id)
     const first = outbox.find(({ id }) => !this.#done.has(id))
     if (first === undefined || this.#isBusy) return Number.POSITIVE_INFINITY
-    const waitMs = Math.max(first.sendAt - now, this.#nextTryAt - this.#parts.clock.mono())
+    const waitMs = Math.max(gathersFor(first, now), this.#nextTryAt - this.#parts.clock.mono())
     if (waitMs > 0) return waitMs
     this.#isBusy = true
     void this.#deliver(first, now).finally(() => {

@@ -6,6 +6,8 @@ import { quantile } from './rules/figures.ts'
 /** Calls to the store that count for its latency. */
 const CALLS = 50
 const LEAST_CALLS = 10
+/** Waits in the store for the end of a peer's process: that says nothing about the store. */
+const WAITS = 'probe'
 
 /** What this process notices about the store, from its own calls and events. */
 export class StoreWatch {
@@ -23,7 +25,8 @@ export class StoreWatch {
     this.#warnings = warnings
   }
 
-  called(ms: number): void {
+  called(operation: string, ms: number): void {
+    if (operation === WAITS) return
     this.#calls.push(ms)
     if (this.#calls.length > CALLS) this.#calls.shift()
   }

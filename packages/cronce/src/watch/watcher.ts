@@ -3,7 +3,7 @@ import type { ClientParts } from '../client/parts.ts'
 import type { Clock } from '../clock.ts'
 import { alarm } from '../engine/alarm.ts'
 import type { FleetState } from '../engine/fleet/fleet-state.ts'
-import type { AlertRecord } from '../model/alert.ts'
+import { type AlertRecord, gathersFor, type Message } from '../model/alert.ts'
 import { hash32 } from '../model/bucket.ts'
 import type { CronceEvent } from '../model/event.ts'
 import { alertsSchedule, CHANNELS_JOB, HEARTBEAT_PREFIX, WATCH_JOB } from '../model/exclusive-jobs.ts'
@@ -46,6 +46,8 @@ const MOST_DEAD = 50
 const MOST_LOST = 20
 /** For how many looks nothing must be wrong before a problem is over. */
 const LOOKS_UNTIL_OVER = 3
+/** Longest time for a look, or for clearing the outbox: a store that never answers must not end the watch. */
+const LONGEST_MS = 5 * 60_000
 /** Schedules with a problem that are looked at again every minute; the others have their turn with their page. */
 const MOST_LOOKED_AT = 100
 
@@ -80,14 +82,32 @@ export class Watcher {
       try {
         if (clock.mono() >= nextAt) {
           nextAt = clock.mono() + everyMs
-          await this.#look()
+          await this.#inTime(this.#look())
         }
-        await this.#clearOutbox()
+        await this.#inTime(this.#clearOutbox())
       } catch (error) {
         // The next look is a minute away; meanwhile the engine reports what is wrong with the store.
         if (!stopped.aborted)
           warn(`The watchdog could not look: ${error instanceof Error ? error.message : String(error)}`)
       }
+    }
+  }
+
+  /** If it takes too long, what it found out so far is forgotten: the next look begins a new term. */
+  async #inTime(work: Promise<void>): Promise<void> {
+    const { clock, stopped } = this.#parts
+    const ended = new AbortController()
+    const late = clock.sleep(LONGEST_MS, AbortSignal.any([stopped, ended.signal])).then(() => {
+      if (ended.signal.aborted) return
+      this.#term = null
+      throw new Error('the store has not answered for minutes')
+    })
+    try {
+      await Promise.race([work, late])
+    } finally {
+      ended.abort()
+      late.catch(() => {})
+      work.catch(() => {})
     }
   }
 
@@ -104,8 +124,9 @@ export class Watcher {
       this.#term = term
       return
     }
-    await this.#term.look(() => this.#readRecord())
-    await this.#write(this.#term)
+    const term = this.#term
+    await term.look(() => this.#readRecord())
+    if (term === this.#term) await this.#write(term)
   }
 
   async #readRecord(): Promise<AlertRecord> {
@@ -118,10 +139,19 @@ export class Watcher {
   async #write(term: Term): Promise<void> {
     const { client, app, alerts } = this.#parts
     const next = (record: AlertRecord, now: Instant): AlertRecord | null =>
-      reconcile(record, { now, ...term.found(now) }, alerts, client.context().newId)
+      reconcile(record, { now, ...term.found() }, alerts, client.context().newId)
     if (next(term.record, this.#parts.now()) === null) return
     const before = term.record
-    term.record = await changeAlertRecord(client, app, next)
+    let isStale = false
+    term.record = await changeAlertRecord(client, app, (record, now) => {
+      isStale = JSON.stringify(record.alerts) !== JSON.stringify(before.alerts)
+      return isStale ? null : next(record, now)
+    })
+    if (isStale) {
+      // Another instance has watched since: it may have seen what this one has not.
+      if (this.#term === term) this.#term = null
+      return
+    }
     for (const alert of term.record.alerts) {
       const known = before.alerts.find(({ rule }) => rule === alert.rule)
       if (alert.state === known?.state || alert.state === 'muted') continue
@@ -150,9 +180,9 @@ export class Watcher {
     const term = this.#term
     if (term === null) return
     const { now, client, app } = this.#parts
-    const isSent = (id: string, sendAt: Instant): boolean =>
-      sendAt <= now() && this.#senders.every((sender) => sender.isDoneWith(id))
-    const sent = new Set(term.record.outbox.filter(({ id, sendAt }) => isSent(id, sendAt)).map(({ id }) => id))
+    const isSent = (message: Message): boolean =>
+      gathersFor(message, now()) <= 0 && this.#senders.every((sender) => sender.isDoneWith(message.id))
+    const sent = new Set(term.record.outbox.filter(isSent).map(({ id }) => id))
     if (sent.size > 0) term.record = await changeAlertRecord(client, app, (record) => withoutMessages(record, sent))
   }
 }
@@ -177,7 +207,7 @@ class Term {
   constructor(parts: WatcherParts, record: AlertRecord) {
     this.#parts = parts
     this.record = record
-    this.#seen = new Seen(LOOKS_UNTIL_OVER * parts.everyMs)
+    this.#seen = new Seen(LOOKS_UNTIL_OVER * parts.everyMs, () => parts.clock.mono())
     this.#thresholds = new JobThresholds(parts.thresholds)
     this.#wakeUps = parts.wakeUps()
     this.#known = idsOf(parts)
@@ -227,8 +257,8 @@ class Term {
     this.#appVersion = appVersion
   }
 
-  found(now: Instant): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {
-    return { problems: this.#seen.problemsAt(now), mayResolve: this.#looks.isComplete }
+  found(): Pick<Parameters<typeof reconcile>[1], 'problems' | 'mayResolve'> {
+    return { problems: this.#seen.problems(), mayResolve: this.#looks.isComplete }
   }
 
   async #lookAtLostJobs(): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { cronce } from '../../src/app/cronce.ts'
 import type { JobOptions } from '../../src/app/job.ts'
+import { CheckInIds } from '../../src/check-in/check-in.ts'
 import { sentry } from '../../src/check-in.ts'
 import { startReceiver, until } from './receiver.ts'
 
@@ -172,4 +173,15 @@ test('a wrong check-in is refused when the job is declared, without its secret',
   assert.throws(() => declare({ url: 'https://host/', urls: 1 }), { code: 'OPTION_UNKNOWN' })
   assert.throws(() => sentry({} as never, { slug: 'bills' }), { code: 'OPTION_INVALID' })
   assert.throws(() => sentry({ captureCheckIn: () => '' }, { slug: '' }), { code: 'OPTION_INVALID' })
+})
+
+test('ids of runs whose end is reported elsewhere are forgotten in the end', () => {
+  const ids = new CheckInIds()
+  const run = (token: number) =>
+    ({ job: 'mail', schedule: 'mail', dueAt: 0, attempt: 1, token: BigInt(token), instance: 'm1' }) as const
+  for (let token = 0; token < 10_001; token++) ids.add(run(token), `id ${token}`)
+  assert.equal(ids.take(run(0)), undefined)
+  assert.equal(ids.take(run(1)), 'id 1')
+  assert.equal(ids.take(run(1)), undefined)
+  assert.equal(ids.take(run(10_000)), 'id 10000')
 })

@@ -24,7 +24,7 @@ class Fleet {
   start(
     id: string,
     declares: readonly string[] = ['bill'],
-    options: { explicit?: boolean; isSteady?: boolean } = {},
+    options: { explicit?: boolean; isSteady?: boolean; isReturning?: boolean } = {},
   ): this {
     this.live.add(id)
     const process = { id, explicit: true, isSteady: false, ...options, declares }
@@ -268,4 +268,29 @@ test('a deployment of long ago that had died early is still on probation', () =>
 test('the numbers of a thousand deployments are kept', () => {
   const fleet = releaseMany(new Fleet(), 1_100)
   assert.equal(fleet.app?.pruned?.length, 1_000)
+})
+
+const EACH = ['bill@*', 'bill@web-1']
+
+test('a job has one form in a deployment, once or on each host: the first one stands until all of its processes have stopped', () => {
+  for (const [first, second] of [
+    [['bill'], EACH],
+    [EACH, ['bill']],
+  ] as const) {
+    const fleet = new Fleet().start('v1', [...first, 'mail'])
+    const { version } = fleet.app!
+    fleet.start('v1', second)
+    assert.equal(fleet.app!.version, version, 'the second form is not on record')
+    fleet.start('v1', [...second, 'news'])
+    assert.deepEqual(fleet.of('v1').declares, [...first, 'mail', 'news'].sort())
+    fleet.end('v1').start('v1', second, { isReturning: true })
+    assert.deepEqual(fleet.of('v1').declares, [...second, 'mail', 'news'].sort())
+    assert.equal(fleet.of('v1').number, 2)
+  }
+})
+
+test('a process whose form of a job does not count does not object to its retirement', () => {
+  const fleet = new Fleet().start('v1', ['bill']).announce('bill@web-1')
+  fleet.start('v1', [...EACH, 'mail'])
+  assert.deepEqual(fleet.app!.retired, ['bill@web-1'])
 })

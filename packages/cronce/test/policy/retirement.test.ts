@@ -29,10 +29,12 @@ function process(deployment: string, ...jobs: string[]): DeclaringInstance {
   return { id: `${deployment} ${jobs}`, deployment, jobs, host: 'host', pid: 7 }
 }
 
-/** The fate of the schedule bill, defined under this number. */
-function judge(record: AppRecord, number: number, seen: Partial<Observation>, source = 'shop') {
+/** The fate of the schedule bill, or another one, defined under this number. */
+function judge(record: AppRecord, number: number, seen: Partial<Observation>, source = 'shop', id = 'bill') {
+  const host = id.split('@')[1]
+  const placed = host === undefined ? {} : { on: { role: ['web'], host: [host] } }
   const state = {
-    ...{ id: 'bill', definition: definition(), updatedAt: NOON - HOUR, retiredAt: null },
+    ...{ id, definition: { ...definition(), ...placed }, updatedAt: NOON - HOUR, retiredAt: null },
     source: { kind: 'code', app: source, number } as const,
   }
   const absent = new Set(record.deployments.filter(({ lost }) => lost).map(({ id }) => id))
@@ -151,4 +153,76 @@ test('implicit: schedules of a deployment that was pruned since are kept for a d
   assert.equal(judge(goneFor(HOUR), 1, { instances, now: NOON + 22 * HOUR }), 'wait')
   assert.equal(judge(goneFor(HOUR), 1, { instances, now: NOON + 23 * HOUR }), 'absent by ')
   assert.equal(judge(goneFor(-HOUR), 1, { instances, now: NOON + 24 * HOUR }), 'wait', 'although defined a day ago')
+})
+
+/** By form of the job: the schedules that a process on the host web-1 declares, and the names of jobs that it has. */
+const FORMS = {
+  once: { declares: ['bill'], jobs: ['bill'], schedule: 'bill' },
+  each: { declares: ['bill@*', 'bill@web-1'], jobs: ['bill', 'bill@web-1'], schedule: 'bill@web-1' },
+} as const
+
+for (const [old, now] of [
+  ['once', 'each'],
+  ['each', 'once'],
+] as const) {
+  const [was, is] = [FORMS[old], FORMS[now]]
+  const what = now === 'each' ? "gets hosts: 'each'" : "loses hosts: 'each'"
+  const next = process('v2', ...is.jobs)
+  const fate = (record: AppRecord, seen: Partial<Observation>): string => judge(record, 1, seen, 'shop', was.schedule)
+
+  test(`explicit: a job that ${what} changes its form after the hold-down, beside live processes of the old release`, () => {
+    const v2 = deployment('v2', 2, [...is.declares])
+    const gone = app(deployment('v1', 1, [...was.declares], LOST), v2)
+    assert.equal(fate(gone, { instances: [next] }), 'wait')
+    assert.equal(fate(gone, { instances: [next], steady }), 'dropped by v2')
+    const record = app(deployment('v1', 1, [...was.declares]), v2)
+    const instances = [process('v1', ...was.jobs), next]
+    assert.equal(fate(record, { instances }), 'wait')
+    assert.equal(fate(record, { instances, steady }), 'dropped by v2')
+    assert.equal(contestedSchedules(record, instances).size, 0)
+    const away = app(deployment('v1', 1, [...was.declares]), { ...v2, goneAt: NOON })
+    assert.equal(fate(away, { instances, steady }), 'wait', 'a release that has left changes nothing')
+  })
+
+  test(`implicit: a job that ${what} changes its form when the old processes have been gone for the hold-down`, () => {
+    const v2 = deployment('v2', 2, [...is.declares], IMPLICIT)
+    const live = app(deployment('v1', 1, [...was.declares], IMPLICIT), v2)
+    const far = { now: NOON + 100 * DAY, steady }
+    assert.equal(fate(live, { ...far, instances: [process('v1', ...was.jobs), next] }), 'keep')
+    const gone = app(deployment('v1', 1, [...was.declares], { ...IMPLICIT, ...LOST }), v2)
+    assert.equal(fate(gone, { instances: [next] }), 'dropped by v2')
+    assert.equal(fate(gone, { instances: [next], absent: new Set() }), 'wait')
+  })
+
+  test(`a job that ${what} and another name is the same job`, () => {
+    const [rename, declares, jobs] =
+      now === 'each'
+        ? [{ was: 'bill@web-1', id: 'pay@web-1' }, ['pay@*', 'pay@web-1'], ['pay', 'pay@web-1']]
+        : [{ was: 'bill', id: 'pay' }, ['pay'], ['pay']]
+    const instances = [process('v2', ...jobs)]
+    const seen = { instances, active: new Set(declares) }
+    const gone = (over: Partial<DeploymentRecord>): AppRecord =>
+      app(
+        deployment('v1', 1, [...was.declares], { ...LOST, ...over }),
+        deployment('v2', 2, declares, { renames: [rename], ...over }),
+      )
+    assert.equal(fate(gone({}), { ...seen, steady }), 'dropped by v2')
+    assert.equal(fate(gone(IMPLICIT), seen), 'dropped by v2')
+  })
+}
+
+test('a job with an @ in its name is none of a host', () => {
+  const record = app(deployment('v1', 1, ['bill@home', 'bill']), deployment('v2', 2, ['bill']))
+  const instances = [process('v1', 'bill@home', 'bill'), process('v2', 'bill')]
+  assert.deepEqual([...contestedSchedules(record, instances).keys()], ['bill@home'])
+})
+
+test('implicit: what any live process declares once for all hosts is kept, whatever others have on each host', () => {
+  const record = app(
+    deployment('v1', 1, ['bill'], IMPLICIT),
+    deployment('v2', 2, [...FORMS.each.declares], { explicit: true }),
+  )
+  const instances = [process('v1', 'bill'), process('v2', ...FORMS.each.jobs)]
+  assert.equal(judge(record, 1, { instances, steady }), 'keep')
+  assert.equal(judge(record, 2, { instances: [process('unknown', ...FORMS.each.jobs)], steady }), 'keep')
 })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { startEtcd } from '../../../../scripts/servers/index.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
 import { Keys } from '../../src/store/kv/keys.ts'
+import { openKvStore } from '../../src/store/kv/open.ts'
 import { applyAll, create, join, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, change, creation, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
 import { driverAt, OPENING } from './etcd-kit.ts'
@@ -96,4 +97,26 @@ test('a cluster that was wiped is another store', async () => {
   await assert.rejects(store.apply([creation(schedule('t'))]), { code: 'STORE_REPLACED' })
   assert.equal(await loadOne(fresh, 't'), null)
   await Promise.all([store.close(), fresh.close()])
+})
+
+test('a term that another process writes while the store is opened is no sign of a copy', async () => {
+  await using server = await startEtcd()
+  const [driver, rival] = [driverAt(server.url), driverAt(server.url)]
+  const opening = { ...OPENING, prefix: 'cronce', onClose: () => driver.close() }
+  const store = await openKvStore(driver, opening)
+  const identify = driver.identify.bind(driver)
+  const key = new Keys('cronce', OPENING.namespace).key('term')
+  const write = (term: number) => rival.commit({ guards: [], puts: [{ key, value: String(term) }], groups: [] })
+  await write(1)
+  let later = 0
+  driver.identify = async () => {
+    const known = await identify()
+    later = known.term + 1
+    await write(later)
+    return known
+  }
+  await openKvStore(driver, opening)
+  const { found } = await rival.read([{ get: key }])
+  assert.equal(found[0]!.entries[0]?.value, String(later), 'the later one stays')
+  await Promise.all([store.close(), rival.close()])
 })

@@ -10,8 +10,8 @@ import type { OpenOptions, Store, StoreSource } from '../../src/store/store.ts'
 export const OPENING: OpenOptions = { namespace: 'test', adopt: false, production: false, warn: () => {} }
 
 /** A driver without a store. */
-export function driverAt(url: string): KvDriver {
-  const link = new Link({ name: 'etcd', endpoints: [url], tls: {}, user: null, timeoutMs: 5_000 })
+export function driverAt(url: string, timeoutMs = 5_000): KvDriver {
+  const link = new Link({ name: 'etcd', endpoints: [url], tls: {}, user: null, timeoutMs })
   const clock = new ServerClock(() => performance.now())
   return new EtcdDriver(link, new ClockKeeper('etcd', clock, () => url, {}), 'kit\0')
 }

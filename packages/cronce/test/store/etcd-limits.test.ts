@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startEtcd } from '../../../../scripts/servers/index.ts'
+import { ClockKeeper } from '../../src/store/etcd/clock-keeper.ts'
+import { EtcdDriver } from '../../src/store/etcd/driver.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
+import { Link } from '../../src/store/etcd/link.ts'
+import { READ } from '../../src/store/etcd/messages.ts'
 import { Keys } from '../../src/store/kv/keys.ts'
+import { ServerClock } from '../../src/store/kv/server-clock.ts'
 import type { Store } from '../../src/store/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { applyAll, applyOne, create, firesOf, join, loadOne, runsOf } from '../../src/testing/conformance/bench.ts'
@@ -117,6 +122,51 @@ test('lists and feeds go on while the history of the server is compacted', async
   const page = await store.listEnds({ after: next, limit: 100 })
   assert.deepEqual([page.items, page.complete], [[], false], 'the server keeps it no longer, and the page says so')
   assert.equal((await store.listEnds({ after: page.next, limit: 100 })).complete, true)
+  await store.close()
+})
+
+test('a read that is larger than one request is made again if the server compacts what it has begun', async () => {
+  await using server = await startEtcd()
+  const link = new Link({ name: 'etcd', endpoints: [server.url], tls: {}, user: null, timeoutMs: 5_000 })
+  const clock = new ServerClock(() => performance.now())
+  const driver = new EtcdDriver(link, new ClockKeeper('etcd', clock, () => server.url, {}), 'kit\0')
+  const put = (value: string) => driver.commit({ guards: [], puts: [{ key: 'kit\0last', value }], groups: [] })
+  await put('before')
+  const call = link.call.bind(link)
+  let requests = 0
+  link.call = async (method, message) => {
+    const answer = await call(method, message)
+    if (method === READ && ++requests === 1) {
+      const { revision } = await put('after')
+      await askGateway(server.url, '/v3/kv/compaction', { revision: String(revision) })
+    }
+    return answer as never
+  }
+  const reads = Array.from({ length: 200 }, (_, index) => ({ get: index === 199 ? 'kit\0last' : `kit\0${index}` }))
+  const { found } = await driver.read(reads)
+  assert.deepEqual([found.length, found[199]?.entries[0]?.value], [200, 'after'])
+  await driver.close()
+})
+
+test('a change that is larger than a request is refused, with a hint and without an effect on others', async () => {
+  await using server = await startEtcd()
+  const store = await etcd({ endpoints: [server.url] }).open(OPENING)
+  decideIn(1)
+  const [small, large] = [await create(store, schedule('small')), await create(store, schedule('large'))]
+  const open = Array.from({ length: 30 }, (_, index) =>
+    waiting(NOON, { nonce: `n${index}`, own: { input: 'x'.repeat(60_000), policy: {} } }),
+  )
+  const tooLarge = withFires(change(large), open)
+  await assert.rejects(store.apply([change(small, { fired: 1 }), tooLarge]), (error: StoreError) => {
+    return error.code === 'STORE_REFUSED' && /max-request-bytes/.test(error.hint ?? '')
+  })
+  assert.deepEqual(
+    (await store.load(['small', 'large'])).schedules.map(({ fired, open }) => [fired, open.length]),
+    [
+      [1, 0],
+      [0, 0],
+    ],
+  )
   await store.close()
 })
 

@@ -132,6 +132,21 @@ race('a fire that is opened again is neither pruned nor trimmed', async ({ store
 })
 
 race(
+  'a schedule that is made again while its records are erased keeps them',
+  async ({ store, beforeCommit }, rival) => {
+    const ended = withFires(change(await create(store, schedule('s'))), [
+      endedLine('s', NOON, { number: 1, expiresAt: NOON }),
+    ])
+    await applyAll(store, [ended])
+    await applyAll(store, [removal(after(ended))])
+    beforeCommit(() => create(rival, schedule('s')))
+    assert.deepEqual(await store.prune(100, 's'), { deleted: 0 })
+    const [fire] = await firesOf(rival)
+    assert.equal(fire?.dueAt, NOON, 'it is on record, and does not run again')
+  },
+)
+
+race(
   'a schedule that is created counts from above every one that was removed',
   async ({ store, beforeCommit }, rival) => {
     const old = change(await create(rival, schedule('old')), { tokens: 500 })

@@ -66,6 +66,26 @@ export async function barrier(context: TestContext, event: string, when = 'true'
   }
 }
 
+/** Sessions of this name stop right after they have read the clock of a statement. Returns a function that releases them. */
+export async function holdClock(context: TestContext, name: string): Promise<() => Promise<void>> {
+  const { rows } = await pool.query<{ sql: string }>(`select pg_get_functiondef('cronce._moment'::regproc) as sql`)
+  afterwards(context, () => pool.query(rows[0]!.sql))
+  const guard = await begun(context)
+  await guard.query('select pg_advisory_xact_lock(2)')
+  const held = rows[0]!.sql.replace('._moment()', '._moment_now()')
+  await pool.query(`${held};
+    create or replace function cronce._moment() returns table (now bigint, epoch bigint, moved boolean)
+    language plpgsql stable set lock_timeout = 0 as $$
+    begin
+      select * into now, epoch, moved from cronce._moment_now();
+      if current_setting('application_name') = '${name}' then perform pg_advisory_xact_lock_shared(2); end if;
+      return next;
+    end $$`)
+  return async () => {
+    await guard.query('commit')
+  }
+}
+
 /** Until this many sessions wait for a lock. */
 export function waiting(count = 1): Promise<void> {
   return eventually(`${count} wait for a lock`, async () => {

@@ -22,7 +22,18 @@ import {
   settlement,
 } from '../../src/testing/conformance/samples.ts'
 import { asking, eventually, failure, openFor } from './postgres-connection-kit.ts'
-import { barrier, begun, kinds, openIn, pool, poolFor, server, usedSlots, waiting } from './postgres-races-kit.ts'
+import {
+  barrier,
+  begun,
+  holdClock,
+  kinds,
+  openIn,
+  pool,
+  poolFor,
+  server,
+  usedSlots,
+  waiting,
+} from './postgres-races-kit.ts'
 
 /** Races between two transactions that meet at the worst moment, or in a transaction that another client holds open. */
 
@@ -208,6 +219,31 @@ test('a run that ended while its transaction waited for the lock is stale', asyn
 
   assert.deepEqual(await transacting, { kind: 'stale' })
 })
+
+for (const read of ['load', 'due'] as const) {
+  test(`an answer of ${read} contains nothing that was written after its time`, async (context) => {
+    const reader = await openIn(context, { on: poolFor(context, { application_name: 'reader' }) })
+    const writer = await openIn(context)
+    await join(writer, 'i')
+    const { state: claimed, run } = await running(writer, 'a', { instance: 'i' })
+    const waking = change(claimed, { wakeAt: NOON })
+    await applyAll(writer, [waking])
+    const state = outcome(waking)
+    const release = await holdClock(context, 'reader')
+
+    const query = { jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 }
+    const reading = read === 'load' ? reader.load(['a']) : reader.due(query)
+    await waiting()
+    const { rows } = await pool.query<{ now: string }>('select m.now from pg_sleep(0.01), cronce._moment() m')
+    const endedAt = Number(rows[0]!.now)
+    await applyAll(writer, [settlement(state, run, { endedAt })])
+    await release()
+
+    const { now, schedules } = await reading
+    const shown = schedules.map(({ open }) => (open.length > 0 || now >= endedAt ? 'in order' : 'ended after now'))
+    assert.deepEqual(shown, ['in order'])
+  })
+}
 
 test('a write that times out on a lock delays no other', async (context) => {
   const store = await openIn(context)

@@ -4,7 +4,7 @@ import { type Server, startRedis } from '../../../../scripts/servers/index.ts'
 import { openLink } from '../../src/store/redis/open-link.ts'
 import { openStore } from '../../src/store/redis/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { applyAll, firesOf, join } from '../../src/testing/conformance/bench.ts'
+import { applyAll, firesOf, join, running } from '../../src/testing/conformance/bench.ts'
 import {
   change,
   claimAgain,
@@ -12,13 +12,14 @@ import {
   DAY_MS,
   endedLine,
   NOON,
+  after as outcome,
   runOf,
   schedule,
   settlement,
   waiting,
   withFires,
 } from '../../src/testing/conformance/samples.ts'
-import { openAt } from './redis-races-kit.ts'
+import { openAt, until } from './redis-races-kit.ts'
 import { afterwards } from './sqlite-kit.ts'
 
 let server: Server
@@ -113,3 +114,31 @@ test('a list of fires has those that end while it is read', async (context) => {
     assert.deepEqual(found, ids.toReversed())
   }
 })
+
+for (const read of ['load', 'due'] as const) {
+  test(`an answer of ${read} contains nothing that was written after its time`, async (context) => {
+    const { store: peer, namespace } = await openAt(context, server.url)
+    await join(peer, 'i')
+    const { state: claimed, run } = await running(peer, 'a', { instance: 'i', epoch: peer.info.epoch })
+    const waking = change(claimed, { wakeAt: NOON })
+    await applyAll(peer, [waking])
+    let endedAt = Number.POSITIVE_INFINITY
+    let scripts = Number.NEGATIVE_INFINITY
+    // Its second script reads the settings of the schedule, which it has not seen before.
+    const settle = async () => {
+      if (++scripts !== 2) return
+      const { now } = await peer.load([])
+      await until(async () => (await peer.load([])).now > now)
+      endedAt = (await peer.load([])).now
+      await applyAll(peer, [settlement(outcome(waking), run, { endedAt })])
+    }
+    const reader = await openInterrupted(context, namespace, settle)
+    scripts = 0
+
+    const query = { jobs: [{ job: 'report', buckets: '1'.repeat(256) }], patienceMs: 0, limit: 10 }
+    const { now, schedules } = read === 'load' ? await reader.load(['a']) : await reader.due(query)
+
+    assert.deepEqual([scripts, schedules.map(({ open }) => open.length)], [2, [0]])
+    assert.ok(now >= endedAt, `${now} is not before ${endedAt}`)
+  })
+}

@@ -93,6 +93,36 @@ test('calls under way end when an answer can not be read', async (context) => {
   await session.close(false)
 })
 
+test('the answer to another request ends the connection, and is no answer to this one', async (context) => {
+  const fake = await startFake(context)
+  fake.answer = (socket, xid) =>
+    socket.write(
+      frame(
+        new JuteWriter()
+          .int(xid + 1)
+          .long(1n)
+          .int(ERROR.noNode).body,
+      ),
+    )
+  const session = new Session(fake.target, SESSION)
+  await assert.rejects(session.send([getData('/a')], 60_000), CallLost)
+  await session.close(false)
+})
+
+test('a session that is closed while it connects leaves no connection', async (context) => {
+  const fake = await startFake(context)
+  fake.isWelcoming = false
+  const session = new Session(fake.target, SESSION)
+  const call = assert.rejects(session.send([getData('/a')], 60_000), ZooKeeperError)
+  while (fake.connections.size === 0) await new Promise(setImmediate)
+  await session.close(false)
+  const [socket] = fake.connections
+  const ended = once(socket!, 'close')
+  socket!.resume()
+  socket!.write(frame(new JuteWriter().int(0).int(10_000).long(7n).bytes(Buffer.alloc(16)).bool(false).body))
+  await Promise.all([call, ended])
+})
+
 test('calls under way end when the session is closed, and later ones are refused', async (context) => {
   const fake = await startFake(context)
   const session = new Session(fake.target, SESSION)

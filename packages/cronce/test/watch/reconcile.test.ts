@@ -44,17 +44,76 @@ describe('what is news', () => {
   })
 })
 
+describe('what a new watcher may call over before it has looked at everything', () => {
+  const looked = { now: START + 60 * MINUTE_MS, mayResolve: false, problems: new Map() }
+
+  test('an alert that lists all its subjects', () => {
+    const ended = reconcile(after(subjects(0, 20)), looked, TIMES, () => 'end')!
+    assert.deepEqual([ended.alerts[0]!.state, ...kinds(ended)], ['resolved', 'firing', 'resolved'])
+  })
+
+  test('not one that only counts some of them', () => {
+    assert.equal(
+      reconcile(after(subjects(0, 21)), looked, TIMES, () => 'end'),
+      null,
+    )
+  })
+})
+
 describe('problems by the store’s clock', () => {
   test('one that counts goes on to count when the clock is set back', () => {
-    const seen = new Seen(3 * MINUTE_MS)
+    let mono = 0
+    const seen = new Seen(3 * MINUTE_MS, () => mono)
     const problem = { rule: 'failing', subject: 'report', text: 'failed', holdMs: 0 } as const
     seen.judged({ problems: [problem], fine: [] }, START)
-    assert.equal(seen.problemsAt(START).size, 1)
+    assert.equal(seen.problems().size, 1)
     const back = START - 60 * MINUTE_MS
-    assert.equal(seen.problemsAt(back).size, 1)
+    assert.equal(seen.problems().size, 1)
     seen.judged({ problems: [], fine: [{ rule: 'failing', subject: 'report' }] }, back)
-    assert.equal(seen.problemsAt(back).size, 1, 'not over at once')
-    assert.equal(seen.problemsAt(back + 3 * MINUTE_MS).size, 0)
+    assert.equal(seen.problems().size, 1, 'not over at once')
+    mono = 3 * MINUTE_MS
+    assert.equal(seen.problems().size, 0)
+  })
+})
+
+describe('in a storm', () => {
+  test('the subjects that are remembered of a rule are bounded', () => {
+    const seen = new Seen(MINUTE_MS, () => 0)
+    const problems = Array.from({ length: 10_050 }, (_, count) => ({
+      ...{ rule: 'failing', subject: `s${count}`, text: 'failed' },
+    }))
+    seen.judged({ problems: problems as never, fine: [] }, START)
+    assert.equal(seen.problems().get('failing')!.length, 10_000)
+  })
+
+  test('what is kept of ends until their schedules are looked at is bounded, and has no contents', async () => {
+    const large = 'x'.repeat(10_000)
+    const run = { startedAt: START, result: large, error: { message: large } }
+    const ending = { outcome: 'failed', reason: 'failed' }
+    const ends = Array.from({ length: 5_000 }, (_, count) => {
+      const schedule = `s${count < 100 ? 0 : count}`
+      const end = { schedule, job: 'mail', dueAt: START + count, nonce: '', endedAt: START, input: large }
+      return { ...end, kind: 'scheduled', attempt: 1, readyAt: START, ending, run, range: null }
+    })
+    const read: string[] = []
+    const judged: unknown[] = []
+    const store = {
+      listEnds: async () => ({ now: START, items: ends, next: 'n', complete: true }),
+      load: async (ids: readonly string[]) => {
+        read.push(...ids)
+        return { now: START, schedules: [] }
+      },
+      listLatest: async () => ({ fires: [] }),
+    }
+    const parts = { store, now: () => START, troubled: () => [], instances: () => [], heartbeat: '' }
+    const looks = new ScheduleLooks({ ...parts, gone: (id: string) => judged.push(id) } as never)
+    await looks.lookAtEnds()
+    assert.ok(!JSON.stringify([...looks.suspects]).includes(large))
+    assert.equal(looks.suspects.get('s0')!.length, 20)
+    assert.equal(looks.suspects.get('s0')!.at(-1)!.dueAt, START + 99, 'the latest')
+    while (looks.hasSuspects) await looks.lookAtSuspects()
+    assert.equal(read.length, 2_000)
+    assert.equal(judged.length, 2_000)
   })
 })
 

@@ -487,6 +487,17 @@ describe('store', () => {
     fleet.end()
   })
 
+  test('does not fire for probes of peers, which wait on purpose', async () => {
+    const fleet = await watchedFleet({ probes: true })
+    const members = [1, 2].map(() => fleet.watched((app) => app.job('report', '*/5 * * * *', () => {})))
+    for (const { link } of await Promise.all(members)) {
+      link.disturb(({ name }) => (name === 'probe' ? { kind: 'slow', answerMs: 3_000 } : null))
+    }
+    await fleet.advance('30m')
+    assert.deepEqual(fleet.titles(), [])
+    fleet.end()
+  })
+
   test('fires when the store went back in time, and resolves', async () => {
     const fleet = await watchedFleet({ losesWrites: true })
     await fleet.watched((app) => app.job('report', '* * * * *', () => {}))

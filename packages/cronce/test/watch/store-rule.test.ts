@@ -24,11 +24,11 @@ describe('what the watching process notices about the store', () => {
 
   test('slow calls, but not one slow call', () => {
     const { watch, subjects } = watched()
-    for (let call = 0; call < 20; call++) watch.called(call === 7 ? 60_000 : 5)
+    for (let call = 0; call < 20; call++) watch.called('beat', call === 7 ? 60_000 : 5)
     assert.deepEqual(subjects(), [])
-    for (let call = 0; call < 30; call++) watch.called(2_000)
+    for (let call = 0; call < 30; call++) watch.called('beat', 2_000)
     assert.deepEqual(subjects(), ['latency'])
-    for (let call = 0; call < 50; call++) watch.called(5)
+    for (let call = 0; call < 50; call++) watch.called('beat', 5)
     assert.deepEqual(subjects(), [])
   })
 

@@ -1,6 +1,6 @@
 import type { AppRecord } from '../../model/app.ts'
-import { counts, findDeployment, hasSchedule, newestExplicit } from './deployment.ts'
-import type { DeclaringInstance } from './retirement.ts'
+import { counts, findDeployment, hasOtherForm, hasSchedule, isOfEachHost, newestExplicit } from './deployment.ts'
+import { type DeclaringInstance, mayDeclare } from './retirement.ts'
 
 /**
  * Schedules that live processes of older explicit deployments declare and the newest explicit one does not, each with those
@@ -13,14 +13,19 @@ export function contestedSchedules(
   const newest = newestExplicit(app)
   if (newest === null || !counts(newest)) return new Map()
   const isImplicit = ({ deployment }: DeclaringInstance): boolean => findDeployment(app, deployment)?.explicit !== true
-  const kept = new Set(instances.filter(isImplicit).flatMap(({ jobs }) => jobs))
+  const kept = new Set(
+    instances.filter(isImplicit).flatMap((instance) => instance.jobs.filter((job) => mayDeclare(app, instance, job))),
+  )
   const contested = new Map<string, DeclaringInstance[]>()
   for (const instance of instances) {
     if (instance.deployment === newest.id) continue
-    const declared = findDeployment(app, instance.deployment)?.declares ?? []
+    const release = findDeployment(app, instance.deployment)
     for (const schedule of instance.jobs) {
       // An instance has more job names than schedules.
-      if (kept.has(schedule) || hasSchedule(newest, schedule) || !declared.includes(schedule)) continue
+      if (release === undefined || !release.declares.includes(schedule)) continue
+      if (kept.has(schedule) || hasSchedule(newest, schedule)) continue
+      // Its job goes on in another form.
+      if (hasOtherForm(newest, schedule, isOfEachHost(release, schedule))) continue
       contested.set(schedule, [...(contested.get(schedule) ?? []), instance])
     }
   }

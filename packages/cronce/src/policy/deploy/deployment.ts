@@ -1,8 +1,9 @@
 import type { AppRecord, DeploymentRecord, PrunedDeployment, RefusedDeclaration, Rename } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
 import type { Json } from '../../model/json.ts'
-import { everyHost, everyHostOf } from '../../model/placement.ts'
+import { everyHost, plainJob } from '../../model/placement.ts'
 import type { Instant } from '../../model/schedule.ts'
+import { isEqual } from '../equal.ts'
 import { namesOfJobs } from './job-names.ts'
 
 /** Deployments without a live instance that the record describes in full. Those with one are never pruned. */
@@ -34,15 +35,40 @@ export function counts({ goneAt, onProbation }: DeploymentRecord): boolean {
   return goneAt === null && !onProbation
 }
 
+type Names = Pick<DeploymentRecord, 'declares'>
+
+/** Whether a release with these declarations has the schedule as that of one host, also if no process of it is there yet. */
+export function isOfEachHost({ declares }: Names, schedule: string): boolean {
+  const job = plainJob(schedule)
+  return job !== schedule && declares.includes(everyHost(job))
+}
+
 /** Whether the release has the schedule of this name, maybe as a job of each host, and no process on that one yet. */
-export function hasSchedule({ declares }: DeploymentRecord, schedule: string): boolean {
-  return declares.includes(schedule) || declares.includes(everyHostOf(schedule))
+export function hasSchedule(release: Names, schedule: string): boolean {
+  return release.declares.includes(schedule) || isOfEachHost(release, schedule)
+}
+
+/**
+ * Whether the release has the job of this schedule in its other form: on each host instead of once for all, or the reverse. Maybe under
+ * another name.
+ */
+export function hasOtherForm(
+  { declares, renames = [] }: Pick<DeploymentRecord, 'declares' | 'renames'>,
+  schedule: string,
+  isOnHost: boolean,
+): boolean {
+  const job = isOnHost ? plainJob(schedule) : schedule
+  const isNow = (name: string): boolean => declares.includes(isOnHost ? name : everyHost(name))
+  const isRenamed = ({ was, id }: Rename): boolean =>
+    isOnHost ? was === job && isNow(id) : was !== job && plainJob(was) === job && isNow(plainJob(id))
+  return isNow(job) || renames.some(isRenamed)
 }
 
 /** The schedules of hosts, by all deployments on record. */
 export function hostSchedules({ deployments }: AppRecord): ReadonlySet<string> {
-  const names = new Set(deployments.flatMap(({ declares }) => declares))
-  return new Set([...names].filter((name) => name !== everyHostOf(name) && names.has(everyHostOf(name))))
+  const all = { declares: [...new Set(deployments.flatMap(({ declares }) => declares))] }
+  const isName = (name: string): boolean => name !== everyHost(plainJob(name))
+  return new Set(all.declares.filter((name) => isName(name) && isOfEachHost(all, name)))
 }
 
 export function findDeployment(app: AppRecord | null, id: string): DeploymentRecord | undefined {
@@ -241,19 +267,31 @@ function returned(
 
 type Declarations = Pick<DeploymentRecord, 'declares' | 'renames' | 'watch'>
 
-/** What the deployment declares, this process included. */
+/**
+ * What the deployment declares, this process included. A job has one form in a deployment, `hosts: 'each'` or not: the first one stands
+ * until all processes of it have ended.
+ */
 function declaredWith(known: DeploymentRecord, declaring: DeclaringProcess): Declarations {
+  const [first, second] = declaring.isReturning === true ? [declaring, known] : [known, declaring]
+  const added = second.declares.filter((name) => !isOtherForm(first, name, second))
   return {
-    declares: [...new Set([...known.declares, ...declaring.declares])].sort(),
+    declares: [...new Set([...first.declares, ...added])].sort(),
     ...withRenames(known.renames, declaring.renames),
     ...withWatch(known.watch, declaring),
   }
 }
 
-/** Names are only ever added. */
+/** Whether these names, which are those of `second`, have the job in another form than `first` has it. */
+function isOtherForm(first: Names, name: string, second: Names): boolean {
+  const job = plainJob(name)
+  const isOnHost = job !== name && second.declares.includes(everyHost(job))
+  if (first.declares.includes(name)) return false
+  return isOnHost ? first.declares.includes(job) : first.declares.includes(everyHost(name))
+}
+
 function isDeclared(known: DeploymentRecord, { declares, renames, watch }: Declarations): boolean {
   return (
-    declares.length === known.declares.length &&
+    isEqual(declares, known.declares) &&
     renames?.length === known.renames?.length &&
     JSON.stringify(watch) === JSON.stringify(known.watch)
   )
@@ -303,7 +341,7 @@ function isProtectedBy(
   { declares }: DeclaringProcess,
   schedule: string,
 ): boolean {
-  if (!declares.includes(schedule)) return false
+  if (!declares.includes(schedule) || !own.declares.includes(schedule)) return false
   const newest = newestExplicit({ ...app, deployments: replaceDeployment(app.deployments, own) })
   return !own.explicit || newest === null || newest.id === own.id || hasSchedule(newest, schedule)
 }

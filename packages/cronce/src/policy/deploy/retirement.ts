@@ -1,9 +1,9 @@
 import type { AppRecord, DeploymentRecord, PrunedDeployment } from '../../model/app.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
-import { everyHostOf } from '../../model/placement.ts'
+import { everyHost, hostName, plainJob } from '../../model/placement.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
 import type { Instant, ScheduleState } from '../../model/schedule.ts'
-import { counts, findDeployment, highestOf, newestExplicit } from './deployment.ts'
+import { counts, findDeployment, hasOtherForm, highestOf, isOfEachHost, newestExplicit } from './deployment.ts'
 import { otherNamesOf } from './job-names.ts'
 
 const DAY_MS = 86_400_000
@@ -50,19 +50,30 @@ export function judgeRetirement(
 ): Verdict {
   const { source } = state
   if (source.kind !== 'code' || source.app !== app.name || state.retiredAt !== null) return KEEP
-  const by = seen.instances.filter(({ jobs }) => jobs.includes(state.id))
+  const by = seen.instances.filter((instance) => mayDeclare(app, instance, state.id))
   // Without an id, a live declaration is never overruled. A process that is not on record yet is about to register.
   if (by.some(({ deployment }) => findDeployment(app, deployment)?.explicit !== true)) return KEEP
   const declarers = declarersOf(app, state.id)
   // A deployment that came back has another number than the schedules that it has not declared since.
   const definer = app.deployments.find(({ number }) => number === source.number) ?? highestOf(declarers)
   const newest = newestExplicit(app)
-  if (newest !== null && definer?.explicit === true) return judgeDropped(app, state.id, newest, by, seen)
+  if (newest !== null && definer?.explicit === true) return judgeDropped(app, state, newest, by, seen)
   if (by.length > 0) return KEEP
-  const live = app.deployments.filter(
-    ({ goneAt, declares }) => goneAt === null && declares.includes(everyHostOf(state.id)),
-  )
+  const live = app.deployments.filter((known) => known.goneAt === null && isOfEachHost(known, state.id))
   return live.length > 0 ? judgeHost(state.id, highestOf(live)!, seen) : judgeAbsent(app, state, seen)
+}
+
+/** Whether the process declares the schedule, or is about to. One that has its job on each host has that name as well, for what clients make. */
+export function mayDeclare(app: AppRecord, { deployment, jobs }: DeclaringInstance, schedule: string): boolean {
+  if (!jobs.includes(schedule)) return false
+  const declares = findDeployment(app, deployment)?.declares ?? []
+  return declares.includes(schedule) || !declares.includes(everyHost(schedule))
+}
+
+/** Whether it is the schedule that a job has on one host. */
+function isOnHost({ id, definition }: Pick<ScheduleState, 'id' | 'definition'>): boolean {
+  const { host: hosts = [] } = definition.on ?? {}
+  return hosts.some((host) => id === hostName(plainJob(id), host))
 }
 
 /** The release has the job on each host, and no live process is on this one: its schedule goes with the host. */
@@ -73,12 +84,13 @@ function judgeHost(schedule: string, { id, number }: DeploymentRecord, { hostles
 /** The newest explicit deployment decides. */
 function judgeDropped(
   app: AppRecord,
-  schedule: string,
+  state: Pick<ScheduleState, 'id' | 'definition'>,
   newest: DeploymentRecord,
   by: readonly DeclaringInstance[],
   seen: Observation,
 ): Verdict {
-  if (newest.declares.includes(everyHostOf(schedule))) return by.length > 0 ? KEEP : judgeHost(schedule, newest, seen)
+  const { id: schedule } = state
+  if (isOfEachHost(newest, schedule)) return by.length > 0 ? KEEP : judgeHost(schedule, newest, seen)
   if (newest.declares.includes(schedule)) return KEEP
   // Its job goes on under that name as soon as the declaration is accepted.
   if (otherNamesOf(app, schedule).some((name) => newest.declares.includes(name) && !seen.active.has(name))) return WAIT
@@ -89,7 +101,8 @@ function judgeDropped(
   }
   if (!counts(newest)) return WAIT
   if (app.activated === newest.id) return verdict
-  if (by.length > 0) return seen.outwaited.has(schedule) ? verdict : { kind: 'contested', newest, by }
+  const goesOn = hasOtherForm(newest, schedule, isOnHost(state))
+  if (by.length > 0 && !goesOn) return seen.outwaited.has(schedule) ? verdict : { kind: 'contested', newest, by }
   return seen.steady.has(newest.id) ? verdict : WAIT
 }
 
@@ -106,9 +119,11 @@ function judgeAbsent(
   // A lost one may be on probation, and may have been live a moment ago.
   if (declarers.some(({ id, lost }) => !lost || !absent.has(id))) return WAIT
   const last = highestOf(declarers)
+  const isOtherForm = (next: DeploymentRecord): boolean => hasOtherForm(next, state.id, isOnHost(state))
+  const isRelated = ({ declares }: DeploymentRecord): boolean => declares.some((name) => last?.declares.includes(name))
   const live = new Set(instances.map(({ deployment }) => deployment))
   const successor = app.deployments
-    .filter(({ id, declares }) => live.has(id) && declares.some((name) => last?.declares.includes(name)))
+    .filter((next) => live.has(next.id) && (isOtherForm(next) || isRelated(next)))
     .toSorted((a, b) => b.number - a.number)[0]
   const by = successor ?? last
   const { windowMs } = state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
@@ -116,7 +131,8 @@ function judgeAbsent(
   if (successor === undefined && now - goneAt < Math.max(DAY_MS, windowMs)) return WAIT
   return {
     kind: 'retire',
-    cause: 'absent',
+    // Its job has gone on in another form: what came due since is not to be caught up if this one comes back.
+    cause: successor !== undefined && isOtherForm(successor) ? 'dropped' : 'absent',
     by: { deployment: by?.id ?? '', number: by?.number ?? 0 },
   }
 }

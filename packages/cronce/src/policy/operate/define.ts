@@ -1,12 +1,21 @@
 import type { AppRecord, DeploymentRecord } from '../../model/app.ts'
 import { ending } from '../../model/outcome.ts'
+import { plainJob } from '../../model/placement.ts'
 import { policyOf } from '../../model/policy.ts'
 import type { FireRecord } from '../../model/record.ts'
 import type { Definition, Instant, Retirement, ScheduleState, Source } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision, Refusal } from '../decision.ts'
 import { continueJob, hasSameInstants, hasSameTiming, isOldName, stretchBefore } from '../deploy/continue-job.ts'
-import { findDeployment, hasSchedule, highestOf, newestExplicit, outrankedBy, rankOf } from '../deploy/deployment.ts'
+import {
+  findDeployment,
+  hasOtherForm,
+  hasSchedule,
+  highestOf,
+  newestExplicit,
+  outrankedBy,
+  rankOf,
+} from '../deploy/deployment.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
 import { keptSince, shortestKeepMs } from '../end/retention.ts'
 import { isEqual } from '../equal.ts'
@@ -72,6 +81,8 @@ export function define(
 }
 
 function defineNew(id: string, wanted: DefineWish, context: Context): Decision | Refusal {
+  const twice = refuseOtherForm(id, wanted.standing)
+  if (twice !== null) return twice
   const by = namedOtherwiseBy(wanted)
   if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
   if (isHeld(wanted)) return held(id, wanted.holder!.id)
@@ -336,6 +347,8 @@ function refuseSource(state: ScheduleState, wanted: DefineWish): Refusal | null 
     }
   }
   const { standing } = wanted
+  const twice = refuseOtherForm(id, standing)
+  if (twice !== null) return twice
   if (source.app !== wanted.source.app) {
     return standing?.takesFrom === source.app ? refuseTaking(id, wanted, standing) : takenByApp(state, source.app)
   }
@@ -397,11 +410,21 @@ function refuseRank(
   if (higher !== null) return superseded(id, app.name, higher.id)
   const isSameNumber = source.kind === 'code' && source.number === number
   if (!isSameNumber || isEqual(definition, wanted.definition)) return null
-  return {
-    refused: 'SCHEDULE_DEFINED_TWICE',
-    message: `Two processes of deployment ${deployment} define the schedule ${id} differently. The first definition stands.`,
-    hint: `Give every release a deployment id of its own, or, if they are two programs, name one of them: cronce({ app: 'worker' }).`,
-  }
+  const message = `Two processes of deployment ${deployment} define the schedule ${id} differently. The first definition stands.`
+  return { refused: 'SCHEDULE_DEFINED_TWICE', message, hint: TWICE_HINT }
+}
+
+const TWICE_HINT = `Give every release a deployment id of its own, or, if they are two programs, name one of them: cronce({ app: 'worker' }).`
+
+/** Another process of this deployment has the job in the other form, and was first: the record lacks what this process declares. */
+function refuseOtherForm(id: string, standing: Standing | undefined): Refusal | null {
+  const own = standing === undefined ? undefined : findDeployment(standing.app, standing.deployment)
+  if (own === undefined || hasSchedule(own, id)) return null
+  const isOnHost = hasOtherForm(own, id, true)
+  if (!isOnHost && !hasOtherForm(own, id, false)) return null
+  const [job, how] = isOnHost ? [plainJob(id), 'without'] : [id, 'with']
+  const message = `Another process of deployment ${standing!.deployment} declares the job ${job} ${how} hosts: 'each'. The first definition stands.`
+  return { refused: 'SCHEDULE_DEFINED_TWICE', message, hint: TWICE_HINT }
 }
 
 /**

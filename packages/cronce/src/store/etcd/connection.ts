@@ -189,11 +189,20 @@ function readStatus(stream: http2.ClientHttp2Stream): Status {
     const code = headers['grpc-status']
     if (code !== undefined) status.code = Number(code)
     const message = headers['grpc-message']
-    if (message !== undefined) status.message = decodeURIComponent(String(message))
+    if (message !== undefined) status.message = percentDecoded(String(message))
   }
   stream.on('response', note)
   stream.on('trailers', note)
   return status
+}
+
+/** As it came, if a proxy wrote something else into it. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function frame(body: Buffer): Buffer {

@@ -44,6 +44,8 @@ const MOST_BYTES = 1_000_000
 /** A group with more operations nests them, in as many levels as it takes. */
 const NESTED = 24
 const RECONNECT_MS = 200
+/** Reads that the server's compaction cuts in two. */
+const MOST_TRIES = 20
 
 export class EtcdDriver implements KvDriver {
   readonly name: string
@@ -74,24 +76,24 @@ export class EtcdDriver implements KvDriver {
   }
 
   async read(reads: readonly Read[], at?: number): Promise<Snapshot> {
-    const found: Found[] = []
-    let revision = at
-    for (let start = 0; start === 0 || start < reads.length; start += MOST_OPERATIONS) {
-      const bite = reads.slice(start, start + MOST_OPERATIONS)
-      const answer = await this.#txn(READ, { success: bite.map((read) => readOperation(read, revision)) })
-      revision ??= answer.header.revision
-      found.push(...answer.responses.map(({ response_range }) => foundOf(response_range!)))
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#read(reads, at)
+      } catch (error) {
+        // Compacted between two requests of one read.
+        if (!(error instanceof RevisionGone) || at !== undefined || tries === MOST_TRIES) throw error
+      }
     }
-    return { revision: revision!, found }
   }
 
   async commit({ guards, puts, groups, reads = [] }: Commit): Promise<Committed> {
     // Operations of nested transactions do not count against the space quota (3.4, 3.5), so one of the outer one must.
-    const outer = puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]
-    const bite = groups.slice(0, fittingGroups(groups, guards.length, outer.length + reads.length))
+    const [first, ...others] = puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]
+    const outer = [putOperation(first!), ...nest(others.map(putOperation))]
+    const bite = groups.slice(0, fittingGroups(groups, others, guards.length, outer.length + reads.length))
     const answer = await this.#txn(TXN, {
       compare: guards.map(compareOf),
-      success: [...bite.map(groupOperation), ...outer.map(putOperation), ...reads.map((read) => readOperation(read))],
+      success: [...bite.map(groupOperation), ...outer, ...reads.map((read) => readOperation(read))],
       failure: reads.map((read) => readOperation(read)),
     })
     const { header, succeeded, responses } = answer
@@ -158,7 +160,8 @@ export class EtcdDriver implements KvDriver {
   }
 
   async identify(): Promise<ServerIdentity> {
-    const { header } = await this.status()
+    // A member that is behind knows an old term until it has asked the leader.
+    const { header } = await this.#txn(READ, { success: [readOperation({ get: this.#touched })] })
     return { cluster: header.cluster_id, term: header.raft_term }
   }
 
@@ -172,6 +175,20 @@ export class EtcdDriver implements KvDriver {
 
   async close(): Promise<void> {
     this.#link.close()
+  }
+
+  async #read(reads: readonly Read[], at: number | undefined): Promise<Snapshot> {
+    // A member answers a transaction without a key from what it has, however old that is.
+    const asked = reads.length === 0 ? [{ get: this.#touched }] : reads
+    const found: Found[] = []
+    let revision = at
+    for (let start = 0; start < asked.length; start += MOST_OPERATIONS) {
+      const bite = asked.slice(start, start + MOST_OPERATIONS)
+      const answer = await this.#txn(READ, { success: bite.map((read) => readOperation(read, revision)) })
+      revision ??= answer.header.revision
+      found.push(...answer.responses.map(({ response_range }) => foundOf(response_range!)))
+    }
+    return { revision: revision!, found: found.slice(0, reads.length) }
   }
 
   /** Resolves when it is stopped, rejects when the stream ends by itself. */
@@ -235,9 +252,9 @@ export class EtcdDriver implements KvDriver {
   }
 }
 
-/** As many as fit in one request. */
-function fittingGroups(groups: readonly Group[], guards: number, beside: number): number {
-  let deepest = 0
+/** As many as fit in one request, beside puts that are nested like theirs. */
+function fittingGroups(groups: readonly Group[], puts: readonly Put[], guards: number, beside: number): number {
+  let deepest = depthOf({ guards: [], puts, deletes: [] })
   let bytes = 0
   for (const [index, group] of groups.entries()) {
     deepest = Math.max(deepest, depthOf(group))

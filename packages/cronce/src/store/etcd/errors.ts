@@ -102,7 +102,15 @@ const REFUSED: readonly (readonly [pattern: RegExp, words: (name: string, text: 
     /too many requests/,
     (name, text) => ['STORE_BUSY', `${name} is overloaded: ${text}.`, 'Wait: the store goes on by itself.'],
   ],
-  [/request is too large|too many operations/, (name, text) => ['STORE_REFUSED', `${name} refused: ${text}.`, REPORT]],
+  [
+    /request is too large/,
+    (name, text) => [
+      'STORE_REFUSED',
+      `${name} refused: ${text}.`,
+      'etcd takes 1.5 MB at a time: keep inputs, results and the number of open fires of a schedule smaller, or raise --max-request-bytes on each member.',
+    ],
+  ],
+  [/too many operations/, (name, text) => ['STORE_REFUSED', `${name} refused: ${text}.`, REPORT]],
 ]
 
 function otherWords({ code }: GrpcError, name: string, text: string): Words {

@@ -105,7 +105,6 @@ export interface WatchAnswer {
 }
 
 export interface StatusAnswer {
-  readonly header: Header
   readonly version: string
   readonly dbSize: number
 }

@@ -22,6 +22,8 @@ const NOT_LIVE: ChangeResult = { kind: 'not-live' }
 
 /** How often a write is decided again because something that it depends on has moved: a limit, the floor, the epoch. */
 const MOST_ROUNDS = 100
+/** Each takes a guard of the commit, and servers allow about a hundred. */
+const MOST_SLOTS = 64
 /** The clock is known to within this, as a rule: wait for it instead of refusing. */
 const EARLY_WAIT_MS = 25
 
@@ -68,7 +70,8 @@ export class ChangeWriter {
 
   async #write(places: readonly number[]): Promise<void> {
     for (let round = 0; round < MOST_ROUNDS; round++) {
-      const pending = places.filter((place) => this.#results[place] === undefined)
+      const undecided = places.filter((place) => this.#results[place] === undefined)
+      const pending = this.#fewSlots(undecided)
       if (pending.length === 0 && (this.#options.claimant === undefined || this.#renewed || this.#isOver)) return
       await this.#writeRound(pending)
     }
@@ -76,6 +79,16 @@ export class ChangeWriter {
     throw new StoreError('STORE_BUSY', `Other processes changed ${name} before every write.`, {
       hint: 'Try again.',
     })
+  }
+
+  /** The first of them, as many as one commit can guard the limits of. The others follow in later rounds. */
+  #fewSlots(places: readonly number[]): readonly number[] {
+    const slots = new Set<string>()
+    const end = places.findIndex((place, index) => {
+      for (const { slot } of this.#changes[place]!.limits) slots.add(slot)
+      return index > 0 && slots.size > MOST_SLOTS
+    })
+    return end === -1 ? places : places.slice(0, end)
   }
 
   async #writeRound(pending: readonly number[]): Promise<void> {

@@ -30,10 +30,12 @@ export class Identity {
   isAdopted = false
 
   static async open(driver: KvDriver, keys: Keys, options: Pick<OpenOptions, 'adopt'>): Promise<Identity> {
+    // Before the server says its own: a term that another process writes in between is no sign of a copy.
+    const term = await readTerm(driver, keys)
     const server = await driver.identify()
     const entry = (await readMeta(driver, keys)) ?? (await createMeta(driver, keys, server))
     const identity = new Identity(driver, keys, entry)
-    await identity.#settle(server, options.adopt)
+    await identity.#settle(server, term, options.adopt)
     driver.onReplaced((unchecked) => markRestored(unchecked, keys))
     return identity
   }
@@ -72,18 +74,18 @@ export class Identity {
     if (hasMoved) this.#onMove()
   }
 
-  async #settle(server: ServerIdentity, adopt: boolean): Promise<void> {
+  async #settle(server: ServerIdentity, known: Entry | undefined, adopt: boolean): Promise<void> {
     const { format, cluster, isRestored = false } = this.#meta
     if (format !== FORMAT) throw this.#otherFormat(format)
-    const termKey = this.#keys.key('term')
-    const { found } = await this.#driver.read([{ get: termKey }])
-    const term = Number(found[0]!.entries[0]?.value ?? 0)
+    const term = Number(known?.value ?? 0)
     const isElsewhere = isRestored || cluster !== server.cluster || server.term < term
     if (isElsewhere && !adopt) throw this.#copied()
     if (isElsewhere) await this.#adopt(server)
     // Apart from `meta`, which guards every write.
-    const puts = [{ key: termKey, value: String(server.term) }]
-    if (server.term !== term) await this.#driver.commit({ guards: [this.guard], puts, groups: [] })
+    const key = this.#keys.key('term')
+    const unchanged: Guard = known ? { key, is: 'revision', revision: known.revision } : { key, is: 'absent' }
+    const puts = [{ key, value: String(server.term) }]
+    if (server.term !== term) await this.#driver.commit({ guards: [this.guard, unchanged], puts, groups: [] })
   }
 
   /** A new epoch, above every token of the original, and without the original's instances. */
@@ -131,6 +133,10 @@ export class Identity {
           },
         )
   }
+}
+
+async function readTerm(driver: KvDriver, keys: Keys): Promise<Entry | undefined> {
+  return (await driver.read([{ get: keys.key('term') }])).found[0]!.entries[0]
 }
 
 async function readMeta(driver: KvDriver, keys: Keys): Promise<Entry | undefined> {

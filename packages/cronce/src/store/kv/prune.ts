@@ -4,7 +4,7 @@ import { StoreError } from '../store-error.ts'
 import { pruneActivity, pruneActivityOf } from './activity.ts'
 import type { Context } from './context.ts'
 import { foldCounts } from './counts.ts'
-import type { Entry, Group } from './driver.ts'
+import type { Entry, Group, Guard } from './driver.ts'
 import { linesIn } from './facts.ts'
 import type { Instances } from './instances.ts'
 import { decodeName, decodeNumber, encodeName, encodeNumber } from './keys.ts'
@@ -65,12 +65,13 @@ async function readFires({ keys, driver }: Context, fires: readonly FireKey[]): 
 }
 
 /** With all that hangs on them. Those that have changed since they were read stay. Answers how many went. */
-async function deleteFires(context: Context, doomed: readonly Doomed[]): Promise<number> {
+async function deleteFires(context: Context, doomed: readonly Doomed[], also: readonly Guard[] = []): Promise<number> {
   const { driver, identity, keys } = context
+  const guards = [identity.guard, ...also]
   const puts = [{ key: keys.lineBell, value: '' }]
   let deleted = 0
   for (let rest = doomed.map((one) => deletion(context, one)); rest.length > 0; ) {
-    const { isHeld, written } = await driver.commit({ guards: [identity.guard], puts, groups: rest })
+    const { isHeld, written } = await driver.commit({ guards, puts, groups: rest })
     if (!isHeld) return deleted
     deleted += written.filter((isWritten) => isWritten).length
     rest = rest.slice(written.length)
@@ -148,11 +149,11 @@ export async function pruneSchedule(context: Context, schedule: string, limit: n
     const fire = { schedule, dueAt: decodeNumber(dueAt!), nonce: decodeName(nonce!) }
     if (fires.size < limit) fires.set(`${dueAt}\0${nonce}`, fire)
   }
-  if (fires.size > 0) return deleteFires(context, await readFires(context, [...fires.values()]))
+  // If it is made again meanwhile, its records are needed again.
+  const guards: Guard[] = [{ key: keys.state(schedule), is: 'absent' }]
+  if (fires.size > 0) return deleteFires(context, await readFires(context, [...fires.values()]), guards)
   // What runs told whose end is not on record.
-  const groups: Group[] = [
-    { guards: [{ key: keys.state(schedule), is: 'absent' }], puts: [], deletes: [], clears: [keys.below('t', name)] },
-  ]
+  const groups: Group[] = [{ guards, puts: [], deletes: [], clears: [keys.below('t', name)] }]
   await driver.commit({ guards: [identity.guard], puts: [], groups })
   return 0
 }

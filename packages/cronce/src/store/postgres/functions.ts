@@ -9,7 +9,7 @@ import { SQL } from './statements.ts'
  * indexes, whatever the statistics said. None waits long for a lock: a process that is paused with one must not block the
  * connections of its peers.
  */
-const settings = (lockTimeout: string): string => `language plpgsql volatile
+const settings = (volatility: 'stable' | 'volatile', lockTimeout: string): string => `language plpgsql ${volatility}
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
@@ -28,9 +28,11 @@ const AGAIN_MS = 20
 function placed(text: string, schema: string): string {
   const values: Readonly<Record<string, string>> = {
     schema,
-    settings: settings('1500ms'),
+    settings: settings('volatile', '1500ms'),
+    // The caller's snapshot is older than the clock that is read here: nothing that is answered was written after its `now`.
+    reads: settings('stable', '1500ms'),
     // The general statement, which waits for no clock, takes over.
-    hasty: settings('50ms'),
+    hasty: settings('volatile', '50ms'),
     none: String(NONE),
     as_due: String(AS_DUE),
     format: String(FORMAT),

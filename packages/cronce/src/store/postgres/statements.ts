@@ -454,7 +454,7 @@ begin
 end
 $cronce$;
 
-create function {schema}._load_1(_namespace text, _names text) returns text {settings}
+create function {schema}._load_1(_namespace text, _names text) returns text {reads}
 as $cronce$
 declare
   _at record;
@@ -468,7 +468,7 @@ begin
 end
 $cronce$;
 
-create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {settings}
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {reads}
 as $cronce$
 declare
   _at record;

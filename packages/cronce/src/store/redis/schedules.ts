@@ -1,7 +1,7 @@
-import type { ScheduleState } from '../../model/schedule.ts'
+import type { Instant, ScheduleState } from '../../model/schedule.ts'
 import { Definitions, readSettings } from './definitions.ts'
 import { memberOf, scheduleOf } from './keys.ts'
-import type { AskScript } from './moment.ts'
+import type { Answer, AskScript } from './moment.ts'
 import { LOAD } from './scripts.ts'
 import { editionOf, type KnownLine, readKnown } from './state-line.ts'
 
@@ -19,8 +19,19 @@ export class Schedules {
     this.#ask = ask
   }
 
-  /** Built from member, line and settings of each. Those with unknown settings are read once more, as a whole. */
+  /** Built from member, line and settings of each. */
   async read(lines: readonly string[], first = 0): Promise<ScheduleState[]> {
+    return (await this.readAt({ now: 0, lines }, first)).schedules
+  }
+
+  /**
+   * Those with unknown settings are read once more, as a whole: then `now` is the time of that, because nothing that is answered may
+   * have been written after it.
+   */
+  async readAt(
+    { now, lines }: Pick<Answer, 'now' | 'lines'>,
+    first = 0,
+  ): Promise<{ readonly now: Instant; readonly schedules: ScheduleState[] }> {
     const states: (ScheduleState | null)[] = []
     const unknown: string[] = []
     for (let at = first; at < lines.length; at += 3) {
@@ -28,19 +39,20 @@ export class Schedules {
       if (state === null) unknown.push(lines[at]!)
       states.push(state)
     }
-    if (unknown.length === 0) return states as ScheduleState[]
+    if (unknown.length === 0) return { now, schedules: states as ScheduleState[] }
     const whole = await this.#loadWhole(unknown)
     let next = 0
     // A schedule that was removed meanwhile is left out.
-    return states.flatMap((state) => state ?? whole.get(unknown[next++]!) ?? [])
+    const schedules = states.flatMap((state) => state ?? whole.found.get(unknown[next++]!) ?? [])
+    return { now: whole.now, schedules }
   }
 
   async load(
     ids: readonly string[],
     ask = this.#ask,
-  ): Promise<{ readonly now: number; readonly epoch: number; readonly schedules: ScheduleState[] }> {
-    const { now, epoch, lines } = await ask(LOAD, ['0', ...new Set(ids.map(memberOf))])
-    return { now, epoch, schedules: await this.read(lines) }
+  ): Promise<{ readonly now: Instant; readonly epoch: number; readonly schedules: ScheduleState[] }> {
+    const answer = await ask(LOAD, ['0', ...new Set(ids.map(memberOf))])
+    return { epoch: answer.epoch, ...(await this.readAt(answer)) }
   }
 
   /** Its line as last read or written. */
@@ -68,13 +80,15 @@ export class Schedules {
     await this.#loadWhole(ids.map(memberOf))
   }
 
-  async #loadWhole(members: readonly string[]): Promise<Map<string, ScheduleState>> {
-    const { lines } = await this.#ask(LOAD, ['1', ...members])
+  async #loadWhole(
+    members: readonly string[],
+  ): Promise<{ readonly now: Instant; readonly found: ReadonlyMap<string, ScheduleState> }> {
+    const { now, lines } = await this.#ask(LOAD, ['1', ...members])
     const found = new Map<string, ScheduleState>()
     for (let at = 0; at < lines.length; at += 3) {
       found.set(lines[at]!, this.#readOne(lines[at]!, lines[at + 1]!, lines[at + 2]!)!)
     }
-    return found
+    return { now, found }
   }
 
   #readOne(member: string, line: string, text: string): ScheduleState | null {

@@ -85,10 +85,10 @@ class RedisStore implements Store<never> {
   readonly due: Store['due'] = async ({ jobs, patienceMs, aheadMs = 0, limit }) => {
     const times = [patienceMs, aheadMs, limit].map(String)
     const args = [...times, ...jobs.flatMap(({ job, buckets }) => [encodeName(job), buckets])]
-    const { now, epoch, lines } = await this.#ask(DUE, args)
-    const [mineAt = '', othersAt = ''] = lines
-    const found = await this.#schedules.read(lines, 2)
-    return { now, epoch, schedules: found, mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
+    const answer = await this.#ask(DUE, args)
+    const [mineAt = '', othersAt = ''] = answer.lines
+    const found = await this.#schedules.readAt(answer, 2)
+    return { epoch: answer.epoch, ...found, mineAt: instantOf(mineAt), othersAt: instantOf(othersAt) }
   }
 
   readonly apply: Store<never>['apply'] = async (changes, options = {}) => {

@@ -26,6 +26,7 @@ export type Reply = { readonly answer: unknown } | { readonly error: ZooKeeperEr
 
 interface Waiting {
   readonly request: Request<unknown>
+  readonly xid: number
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: Error) => void
 }
@@ -94,11 +95,14 @@ export class Session {
   async send(requests: readonly Request<unknown>[], timeoutMs: number): Promise<Reply[]> {
     const deadline = performance.now() + timeoutMs
     const socket = await this.#connected(deadline)
+    const frames: Buffer[] = []
     const replies = requests.map((request) => {
-      return new Promise<Reply>((resolve, reject) => this.#waiting.push({ request, resolve, reject }))
+      const xid = this.#nextXid(request)
+      frames.push(encodeRequest(xid, request))
+      return new Promise<Reply>((resolve, reject) => this.#waiting.push({ request, xid, resolve, reject }))
     })
     socket.ref()
-    socket.write(Buffer.concat(requests.map((request) => this.#encode(request))))
+    socket.write(Buffer.concat(frames))
     // Answers come in order: one that does not come holds up all others.
     const timer = setTimeout(
       () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)),
@@ -124,10 +128,9 @@ export class Session {
     this.#socket?.destroy()
   }
 
-  #encode({ type, body }: Request<unknown>): Buffer {
+  #nextXid({ type }: Request<unknown>): number {
     this.#xid = (this.#xid + 1) % 0x7fffffff
-    const xid = type === OP.ping ? PING_XID : this.#xid
-    return frame(Buffer.concat([new JuteWriter().int(xid).int(type).body, body]))
+    return type === OP.ping ? PING_XID : this.#xid
   }
 
   async #connected(deadline: number): Promise<net.Socket> {
@@ -168,6 +171,11 @@ export class Session {
       throw error
     } finally {
       clearTimeout(timer)
+    }
+    // Closed while it was connecting.
+    if (this.#isOver) {
+      socket.destroy()
+      throw new ZooKeeperError(ERROR.sessionExpired)
     }
     this.#socket = socket
     this.#keep()
@@ -248,7 +256,8 @@ export class Session {
       return
     }
     const [waiting] = this.#waiting
-    if (waiting === undefined) throw new RangeError('an answer without a request')
+    // The answer to another request must not pass for that to a write.
+    if (waiting?.xid !== xid) throw new RangeError('an answer without a request')
     // If it can't be read, the connection ends, and with it the wait of everyone who is still on the list.
     const reply = code === 0 ? { answer: waiting.request.read(reader) } : { error: new ZooKeeperError(code) }
     this.#waiting.shift()
@@ -270,6 +279,10 @@ export class Session {
     this.#pings = setInterval(() => void this.send([PING], everyMs).catch(() => {}), everyMs)
     this.#pings.unref()
   }
+}
+
+function encodeRequest(xid: number, { type, body }: Request<unknown>): Buffer {
+  return frame(Buffer.concat([new JuteWriter().int(xid).int(type).body, body]))
 }
 
 /** Calls `onFrame` with the body of each. What can't be read ends the connection. */

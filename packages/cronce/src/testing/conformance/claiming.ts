@@ -424,6 +424,29 @@ export function claimingRules(rule: Rule): void {
     assert.deepEqual(results, [{ kind: 'applied' }, { kind: 'applied' }, { kind: 'full', slot: 'job:report' }])
   })
 
+  rule('a batch may name hundreds of limits, and hundreds of instances', async ({ store }) => {
+    await join(store, 'i')
+    const states = Array.from({ length: 300 }, (_, number) => schedule(`s${number}`))
+    await applyAll(
+      store,
+      states.map((state) => creation(state)),
+    )
+    const { schedules } = await store.load(states.map(({ id }) => id))
+    const claims = schedules.map((state) =>
+      claim(state, { instance: 'i', slots: [`job:${state.id}`, 'group:g'], limit: 300 }),
+    )
+    await applyAll(store, claims, claimant('i'))
+    assert.equal((await runsOf(store, { outcome: 'open' })).length, 300)
+    const held = (number: number, dueAt: number): Change => {
+      return claim(after(claims[number]!), { instance: `gone-${number}`, dueAt })
+    }
+    await applyAll(
+      store,
+      schedules.map((_, number) => held(number, NOON + HOUR_MS)),
+    )
+    assert.equal((await runsOf(store, { outcome: 'open', instance: 'gone-7' })).length, 1)
+  })
+
   rule('a schedule that is made again has its place in the batch like any other', async ({ store }) => {
     await join(store, 'i')
     const slots = { instance: 'i', slots: ['job:report'], limit: 1 }

@@ -1,6 +1,6 @@
 import { DETECT_JOB } from '../../model/exclusive-jobs.ts'
-import type { FireEnd, ListedRecord } from '../../model/record.ts'
-import type { ScheduleFacts, Verdict } from './facts.ts'
+import type { FireEnd } from '../../model/record.ts'
+import type { ScheduleEnd, ScheduleFacts, Verdict } from './facts.ts'
 import { latestOf } from './slow.ts'
 
 /** How long a duplicate that was not followed by any other execution is reported: a daily job has its next one within it. */
@@ -23,7 +23,7 @@ function executedTwice({ now, ends, history }: ScheduleFacts): Verdict {
 }
 
 /** Whether it is the record of an execution that duplicates another one. */
-export function isDuplicate({ job, ending }: ListedRecord): boolean {
+export function isDuplicate({ job, ending }: ScheduleEnd): boolean {
   return job === DETECT_JOB && ending?.reason === 'overlap'
 }
 
@@ -36,6 +36,6 @@ function writtenByTwo({ schedule, ends }: ScheduleFacts): Verdict {
 }
 
 /** The namespace of the other fleet that this heartbeat has found. */
-export function otherWriter({ run }: ListedRecord): string | null {
+export function otherWriter({ run }: ScheduleEnd): string | null {
   return (run?.result as { readonly other?: string | null } | null | undefined)?.other ?? null
 }

@@ -1,7 +1,16 @@
 import type { ScheduleView } from '../../client/views.ts'
 import type { InstanceRecord } from '../../model/instance.ts'
-import type { FireEnd, ListedRecord } from '../../model/record.ts'
+import type { EndedRun, FireEnd, ListedRecord } from '../../model/record.ts'
 import type { Instant } from '../../model/schedule.ts'
+
+/** What the rules ask of a fire that has ended: a record has it, and so has what a client lists. */
+export type ScheduleEnd = Pick<
+  ListedRecord,
+  'job' | 'kind' | 'dueAt' | 'nonce' | 'attempt' | 'readyAt' | 'endedAt' | 'ending' | 'input'
+> & {
+  readonly run: (Pick<EndedRun, 'startedAt' | 'result'> & { readonly cause?: EndedRun['cause'] | undefined }) | null
+  readonly range: Pick<NonNullable<ListedRecord['range']>, 'count'> | null
+}
 
 /** What is known of one schedule when it is judged. */
 export interface ScheduleFacts {
@@ -10,7 +19,7 @@ export interface ScheduleFacts {
   /** Its latest ends, the latest due first; `null`: not read. */
   readonly history: readonly FireEnd[] | null
   /** What ended since the last look; `null`: not looked. */
-  readonly ends: readonly ListedRecord[] | null
+  readonly ends: readonly ScheduleEnd[] | null
   /** All that are live or draining, of all apps. */
   readonly instances: readonly FleetInstance[]
 }

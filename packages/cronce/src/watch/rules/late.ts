@@ -1,5 +1,5 @@
-import type { FireEnd, ListedRecord } from '../../model/record.ts'
-import type { ScheduleFacts, Verdict } from './facts.ts'
+import type { FireEnd } from '../../model/record.ts'
+import type { ScheduleEnd, ScheduleFacts, Verdict } from './facts.ts'
 import { isFarOutside, roughly } from './figures.ts'
 import { latestOf } from './slow.ts'
 import type { ThresholdOf } from './thresholds.ts'
@@ -18,7 +18,7 @@ export function late({ ends, history, schedule }: ScheduleFacts, threshold: Thre
 }
 
 /** What a policy, a person or an earlier failure held back is not late. */
-function isJudged({ kind, attempt, run }: ListedRecord): boolean {
+function isJudged({ kind, attempt, run }: ScheduleEnd): boolean {
   const isHeldBack =
     run?.cause === 'turn' || run?.cause === 'pause' || run?.cause === 'asked' || run?.cause === 'recovered'
   return kind === 'scheduled' && attempt === 1 && !isHeldBack

@@ -1,6 +1,5 @@
-import type { ListedRecord } from '../../model/record.ts'
 import { counted } from '../../words.ts'
-import type { ScheduleFacts, Verdict } from './facts.ts'
+import type { ScheduleEnd, ScheduleFacts, Verdict } from './facts.ts'
 import { roughly } from './figures.ts'
 import type { ThresholdOf } from './thresholds.ts'
 
@@ -26,6 +25,6 @@ export function missed({ ends, history }: ScheduleFacts, { afterMs, skips }: Thr
 }
 
 /** What came due while its job was not deployed was not expected to run. */
-function isMissed({ ending }: ListedRecord): boolean {
+function isMissed({ ending }: ScheduleEnd): boolean {
   return ending?.outcome === 'missed' && ending.reason !== 'while-retired'
 }

@@ -1,5 +1,4 @@
-import type { ListedRecord } from '../../model/record.ts'
-import type { ScheduleFacts, Verdict } from './facts.ts'
+import type { ScheduleEnd, ScheduleFacts, Verdict } from './facts.ts'
 import { durationsOf, isFarOutside, roughly } from './figures.ts'
 import type { ThresholdOf } from './thresholds.ts'
 
@@ -17,7 +16,7 @@ export function slow({ ends, history }: ScheduleFacts, threshold: ThresholdOf<'s
 }
 
 /** Of those that were run, the one that ended last. */
-export function latestOf(ends: readonly ListedRecord[]): ListedRecord | undefined {
+export function latestOf(ends: readonly ScheduleEnd[]): ScheduleEnd | undefined {
   const ran = ends.filter(({ run, endedAt }) => run !== null && endedAt !== null)
   return ran.toSorted((one, other) => other.endedAt! - one.endedAt!)[0]
 }

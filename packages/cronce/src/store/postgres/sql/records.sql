@@ -1,5 +1,5 @@
 -- The moment of a statement. `moved`: the server is on another timeline than the one that the epoch is about, because a standby
--- was promoted. A snapshot is taken before anything is computed, so nothing that is read is newer than `now`.
+-- was promoted. Reading functions are stable: their snapshot is older than `now`, so nothing that they read is newer than `now`.
 create function {schema}._moment() returns table (now bigint, epoch bigint, moved boolean) language sql stable
 as $cronce$
 select floor(extract(epoch from clock_timestamp()) * 1000)::bigint, m.epoch,

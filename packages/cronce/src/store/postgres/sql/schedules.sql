@@ -12,7 +12,7 @@ begin
 end
 $cronce$;
 
-create function {schema}._load_1(_namespace text, _names text) returns text {settings}
+create function {schema}._load_1(_namespace text, _names text) returns text {reads}
 as $cronce$
 declare
   _at record;
@@ -30,7 +30,7 @@ $cronce$;
 -- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. It looks `_ahead`
 -- before `mineAt`, since that is how far own schedules are answered ahead of their time. Definitions that are newer than those the caller
 -- knows come along: asking for them would take a second statement.
-create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {settings}
+create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {reads}
 as $cronce$
 declare
   _at record;

@@ -3,12 +3,22 @@ import { test } from 'node:test'
 import { type Evidence, renderReport } from './render-report.ts'
 
 const NOTHING: Evidence = {
-  ...{ commit: 'abc', simulation: null, explorations: [], chaos: [], matrices: [], mutants: [], contests: [] },
+  ...{
+    commit: 'abc',
+    slices: [],
+    simulation: null,
+    explorations: [],
+    chaos: [],
+    matrices: [],
+    mutants: [],
+    contests: [],
+  },
+  skew: [],
 }
 
 test('parts that were not run are named in the report', () => {
   const report = renderReport(NOTHING)
-  assert.equal(report.split('Not run.').length - 1, 5)
+  assert.equal(report.split('Not run.').length - 1, 7)
   assert.match(report, /\| 0 \| 0 \| 0 \| 0 \| 0 of 0 \|/)
 })
 
@@ -16,7 +26,8 @@ test('violations of all runs are counted and named', () => {
   const report = renderReport({
     ...NOTHING,
     simulation: {
-      from: 1,
+      from: [1, 7],
+      events: 9,
       seeds: 1000,
       fires: 2_500_000,
       simulatedMs: 86_400_000 * 12.5,
@@ -40,7 +51,7 @@ test('violations of all runs are counted and named', () => {
     ],
   })
   assert.match(report, /\| 2 \| 2,500,000 \| 0 \| 12,345 \| 0 of 0 \|/)
-  assert.ok(report.includes('`npm run simulate -- --from 1 --seeds 1000`'))
+  assert.ok(report.includes('from the seeds 1, 7'))
   assert.match(report, /\| 1,000 \| 12\.5 \| 2,500,000 \| 5,000 \|/)
   assert.match(report, /\| pause \| 12,000 \|\n\| kill \| 3 \|/, 'the most frequent first')
   assert.ok(report.includes('**C2** with seed 4: a \\| b \\<c\\>'))

@@ -1,17 +1,25 @@
-import type { Summary } from './chaos/report.ts'
-import type { ContestReport } from './exclusive/contest-report.ts'
-import type { Exploration } from './explorer/explore.ts'
+import type { Summary } from '../chaos/report.ts'
+import type { ContestReport } from '../exclusive/contest-report.ts'
+import type { Exploration } from '../explorer/explore.ts'
+import type { Tally } from '../simulation/tally.ts'
+import type { Tally as SkewTally } from '../skew/experiment.ts'
+import { SYSTEM_NAMES } from '../skew/order.ts'
+import type { SliceResult } from './results.ts'
 
-/** Output of the runs with `--json`. Empty parts were not run, and the report states it. */
+/** Output of the slices. Empty parts were not run, and the report states it. */
 export interface Evidence {
   readonly commit: string
+  readonly slices: readonly Omit<SliceResult, 'output'>[]
   readonly simulation: SimulationTotals | null
   readonly explorations: readonly Explored[]
   readonly chaos: readonly Summary[]
   readonly matrices: readonly MatrixResult[]
   readonly mutants: readonly MutantResult[]
   readonly contests: readonly ContestReport[]
+  readonly skew: readonly SkewRow[]
 }
+
+export type SkewRow = SkewTally & { readonly skewMs: number }
 
 /** Every blow at every place. */
 export interface MatrixResult {
@@ -20,18 +28,12 @@ export interface MatrixResult {
   readonly failed: readonly { readonly cell: { readonly point: string; readonly blow: string } }[]
 }
 
-export interface SimulationTotals {
-  readonly from: number
-  readonly seeds: number
-  readonly fires: number
-  readonly simulatedMs: number
+export interface SimulationTotals extends Tally {
+  /** The first seed, of each slice. */
+  readonly from: number | readonly number[]
   readonly seconds: number
-  readonly faults: Readonly<Record<string, number>>
-  /** How often what is hard to get right was met. */
-  readonly counters: Readonly<Record<string, number>>
   /** What happened too rarely for the run to mean anything. */
   readonly lacking: readonly string[]
-  readonly violations: readonly { readonly seed: number; readonly name: string; readonly message: string }[]
 }
 
 export interface Explored extends Exploration {
@@ -56,16 +58,43 @@ const NOT_RUN = 'Not run.'
 export function renderReport(evidence: Evidence): string {
   return [
     '# Evidence',
-    `Written by \`node verification/report.ts\` from runs of commit \`${evidence.commit}\`. The commands repeat them: simulation and explorer to the letter, chaos by its plan, since no two runs of real processes are the same.`,
+    'Written by `npm run verify:long`. The commands below repeat its slices: simulation and explorer to the letter, chaos by its plan, since no two runs of real processes are the same.',
     summarize(evidence),
+    ...section('What was run', describeSlices(evidence.slices)),
     ...section('Simulation', describeSimulation(evidence.simulation)),
     ...section('Explorer', describeExplorations(evidence.explorations)),
     ...section('Chaos', [...evidence.chaos.flatMap(describeChaos), ...evidence.matrices.map(describeMatrix)]),
     ...section('Locks, leaders, keys', describeContests(evidence.contests)),
+    ...section('Clocks that differ', describeSkew(evidence.skew)),
     ...section('Mutants', describeMutants(evidence.mutants)),
   ]
     .join('\n\n')
     .concat('\n')
+}
+
+function describeSlices(slices: Evidence['slices']): string[] {
+  if (slices.length === 0) return []
+  const rows = [...Map.groupBy(slices, ({ part }) => part)].map(([part, some]) => [
+    part,
+    some.length,
+    some.filter(({ exitCode }) => exitCode === 0).length,
+    Math.round(some.reduce((sum, { seconds }) => sum + seconds, 0) / 60),
+    [...new Set(some.map(({ commit }) => commit))].join(', '),
+    some.map(({ startedAt }) => startedAt.slice(0, 10)).toSorted()[0]!,
+  ])
+  const red = slices
+    .filter(({ exitCode }) => exitCode !== 0)
+    .map(({ part, slice, command, exitCode }) => `**Red:** ${part}/${slice}, exit code ${exitCode}: \`${command}\``)
+  return [table(['part', 'slices', 'good', 'minutes', 'commit', 'from'], rows), ...red]
+}
+
+function describeSkew(rows: readonly SkewRow[]): string[] {
+  if (rows.length === 0) return []
+  const columns = ['clocks off by ms', 'who decides', 'slots', 'runs', 'duplicates', 'missed', 'early']
+  const cells = rows.map(({ skewMs, system, slots, runs, duplicates, missed, early }) => [
+    ...[skewMs, SYSTEM_NAMES[system], slots, runs, duplicates, missed, early],
+  ])
+  return ['`npm run skew`', table(columns, cells)]
 }
 
 function summarize({ simulation, explorations, chaos, matrices, mutants, contests }: Evidence): string {
@@ -95,7 +124,7 @@ function describeSimulation(totals: SimulationTotals | null): string[] {
   const { from, seeds, fires, simulatedMs, seconds } = totals
   const numbers = [seeds, (simulatedMs / DAY_MS).toFixed(1), fires, Math.round(fires / Math.max(1, seconds))]
   return [
-    `\`npm run simulate -- --from ${from} --seeds ${seeds}\``,
+    `\`npm run simulate -- --from SEED --seeds 1000000\`, from the seeds ${[from].flat().join(', ')}`,
     table(['seeds', 'simulated days', 'fires', 'fires a second'], [numbers]),
     table(['fault', 'times'], byCount(totals.faults)),
     table(['what was met', 'times'], byCount(totals.counters)),
