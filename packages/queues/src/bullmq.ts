@@ -30,7 +30,7 @@ const CANCEL_EVENT = 'cronce:cancel'
 export function bullmq<Input = unknown>(queue: BullQueue, options: BullmqOptions<Input> = {}): QueueHandler<Input> {
   const { isHeld, pollMs, nameOf, dataOf } = readOptions('bullmq', options, {
     more: ['cancel'],
-    own: ['jobId', 'repeat'],
+    own: ['jobId', 'repeat', 'deduplication', 'debounce'],
   })
   const jobOptions = { removeOnComplete: KEEP, removeOnFail: KEEP, ...options.options }
   if (isHeld) demandKept(jobOptions)

@@ -56,7 +56,12 @@ function demandKnown(
   if (unknown !== undefined) throw invalid(target, unknown, 'is unknown', `Its options are ${known.join(', ')}.`)
   const taken = own.find((each) => each in (given.options ?? {}))
   if (taken !== undefined)
-    throw invalid(target, `options.${taken}`, 'is set by cronce', 'Leave it out: it follows from the fire.')
+    throw invalid(
+      target,
+      `options.${taken}`,
+      "can't be set",
+      'Leave it out: each fire has one job, whose key follows from the fire.',
+    )
 }
 
 function demandValues(

@@ -3,13 +3,13 @@ import { Logger, run } from 'graphile-worker'
 import { PgBoss } from 'pg-boss'
 
 /** A process with real workers of pg-boss and graphile-worker. They do what the data of a job says, and tell the parent. */
-const { url } = JSON.parse(process.argv[2]!) as { readonly url: string }
+const { url, hangs } = JSON.parse(process.argv[2]!) as { readonly url: string; readonly hangs: boolean }
 
 async function work(id: string, data: unknown): Promise<unknown> {
   tell('began', id)
   const { does } = (data as { readonly input: { readonly does: string } }).input
   if (does === 'fail') throw new Error('the printer burns')
-  if (does === 'hang') await sleep(600_000)
+  if (does === 'hang' && hangs) await sleep(600_000)
   return { rows: 7 }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Server, startPostgres } from '../../../scripts/servers/index.ts'
+import type { Client, FireView } from '../../cronce/src/index.ts'
 import { graphileWorker } from '../src/graphile-worker.ts'
 import { pgBoss } from '../src/pg-boss.ts'
 import { ended, fired, logOf, runsOf, startProgram, until } from './kit.ts'
@@ -44,50 +45,69 @@ test('transaction: refused if the queue is in another database, or the run is to
 
 test('completed: the outcome of the job is that of the run; a killed worker is replaced', async (context) => {
   const { boss, utils } = database
+  const held = { name: 'print', wait: 'completed', pollMs: 50 } as const
   const app = await startApp(
     context,
     {},
     {
-      invoice: pgBoss(boss, {
-        name: 'print',
-        wait: 'completed',
-        pollMs: 50,
-        options: { retryLimit: 1, expireInSeconds: 2 },
-      }),
-      rollup: graphileWorker(utils, { name: 'print', wait: 'completed', pollMs: 50, options: { maxAttempts: 2 } }),
+      invoice: pgBoss(boss, { ...held, options: { retryLimit: 1, expireInSeconds: 2 } }),
+      rollup: graphileWorker(utils, held),
+      once: graphileWorker(utils, { ...held, options: { maxAttempts: 1 } }),
     },
     'memory:',
   )
-  const worker = startProgram('pg-worker.ts', { url: database.url })
+  const worker = startProgram('pg-worker.ts', { url: database.url, hangs: true })
   await worker.told('ready')
   const invoice = await fired(app, 'invoice', { does: 'succeed' })
-  assert.deepEqual(resultOf((await runsOf(app, invoice))[0]!.result), {
-    result: { rows: 7 },
-    attempts: 1,
-    stalled: null,
-  })
+  assert.deepEqual(await resultOf(app, invoice), { result: { rows: 7 }, attempts: 1, stalled: null })
   const rollup = await fired(app, 'rollup', { does: 'succeed' })
-  assert.deepEqual(resultOf((await runsOf(app, rollup))[0]!.result), { result: null, attempts: 1, stalled: null })
+  assert.deepEqual(await resultOf(app, rollup), { result: null, attempts: 1, stalled: null })
 
   const failed = await fired(app, 'invoice', { does: 'fail' })
   const [run] = await runsOf(app, failed)
   assert.match(run!.error!.message, /failed after 2 attempts: the printer burns$/)
   assert.match(logOf(run).join(), /pg-boss runs the job again, as retry 1/)
-  const { fire: burnt } = await app.schedules.trigger('rollup', { input: { does: 'fail' } })
-  const { fire: hung } = await app.schedules.trigger('rollup', { input: { does: 'hang' }, overlap: 'ignore' })
-  await until('an attempt has failed', async () => logOf((await runsOf(app, burnt))[0]).length > 0)
-  await until('it hangs', () => worker.lines.filter(({ what }) => what === 'began').length >= 6)
+  const once = await fired(app, 'once', { does: 'fail' })
+  assert.match((await runsOf(app, once))[0]!.error!.message, /failed: the printer burns$/)
+
+  const began = worker.lines.length
+  const { fire: hungInvoice } = await app.schedules.trigger('invoice', { input: { does: 'hang' } })
+  const { fire: hungRollup } = await app.schedules.trigger('rollup', { input: { does: 'hang' } })
+  await until('both hang', () => worker.lines.length === began + 2)
   await worker.kill()
-  const { fire: waiting } = await app.schedules.trigger('invoice', { input: { does: 'succeed' } })
-  await app.fires.cancel(waiting)
-  assert.equal((await ended(app, waiting)).state, 'cancelled')
-  await app.fires.cancel(hung)
-  assert.equal((await ended(app, hung)).state, 'cancelled')
-  await app.fires.cancel(burnt)
-  assert.equal((await ended(app, burnt)).state, 'cancelled')
+  const second = startProgram('pg-worker.ts', { url: database.url, hangs: false })
+  await second.told('ready')
+  // graphile-worker would wait for four hours.
+  const locked = 'select locked_by as id from graphile_worker.jobs where locked_by is not null'
+  const { rows } = await boss.getDb().executeSql(locked)
+  await utils.forceUnlockWorkers(rows.map(({ id }: { readonly id: string }) => id))
+  assert.deepEqual(await resultOf(app, await ended(app, hungInvoice)), {
+    result: { rows: 7 },
+    attempts: 2,
+    stalled: null,
+  })
+  assert.deepEqual(await resultOf(app, await ended(app, hungRollup)), { result: null, attempts: 2, stalled: null })
+  await second.kill()
 })
 
-function resultOf(result: unknown): unknown {
-  const { jobId: _, ...rest } = result as { readonly jobId: string }
+test('cancel: a job that waits is cancelled', async (context) => {
+  const { boss, utils } = database
+  const held = { name: 'print', wait: 'completed', pollMs: 50 } as const
+  const handlers = { invoice: pgBoss(boss, held), rollup: graphileWorker(utils, held) }
+  const app = await startApp(context, {}, handlers, 'memory:')
+  for (const name of ['invoice', 'rollup']) {
+    const { fire } = await app.schedules.trigger(name)
+    const isEnqueued = async () => (await app.steps.list(fire)).some(({ state }) => state === 'done')
+    await until('it is enqueued', isEnqueued)
+    await app.fires.cancel(fire)
+    assert.equal((await ended(app, fire)).state, 'cancelled')
+  }
+  const open = `select state::text from pgboss.job where name = 'print' and state < 'completed'
+    union all select 'open' from graphile_worker.jobs where attempts < max_attempts`
+  assert.deepEqual((await boss.getDb().executeSql(open)).rows, [])
+})
+
+async function resultOf(app: Client, fire: FireView): Promise<unknown> {
+  const { jobId: _, ...rest } = (await runsOf(app, fire)).at(-1)!.result as { readonly jobId: string }
   return rest
 }
