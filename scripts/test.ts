@@ -25,6 +25,7 @@ const LONG = [
   'packages/queues/test/migrate-bullmq.test.ts',
   'packages/queues/test/postgres-completed.test.ts',
   'scripts/servers/nothing-left.test.ts',
+  'scripts/site/site-browser.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)
 /**

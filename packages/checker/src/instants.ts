@@ -1,5 +1,5 @@
 import type { CronSpec, EverySpec, Instant, Spec } from './history.ts'
-import { oracleFires } from './oracle/ask-oracle.ts'
+import { oracleExcluded, oracleFires } from './oracle/ask-oracle.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -18,6 +18,19 @@ export function instantsOf(spec: Spec, from: Instant, to: Instant): readonly Ins
     case 'at':
       return low <= spec.trigger.at && spec.trigger.at <= high ? [spec.trigger.at] : []
   }
+}
+
+/** The instants that the calendar of a schedule excludes, from `from` to `to`, both included, within its start and end. */
+export function excludedOf({ trigger, start, end }: Spec, from: Instant, to: Instant): readonly Instant[] {
+  const low = Math.max(from, start ?? from)
+  const high = Math.min(to, (end ?? Number.POSITIVE_INFINITY) - 1)
+  if (trigger?.kind !== 'cron' || trigger.calendar === undefined || low > high) return []
+  const { expression, tz, dst, calendar } = trigger
+  return oracleExcluded(expression, { tz, dst, calendar }, low, high + 1)
+}
+
+export function isExcluded(spec: Spec, dueAt: Instant): boolean {
+  return excludedOf(spec, dueAt, dueAt).length > 0
 }
 
 export function isInstant(spec: Spec, dueAt: Instant): boolean {
@@ -43,11 +56,11 @@ function cronInstants(trigger: CronSpec, from: Instant, to: Instant): readonly I
 }
 
 function chunkOf(trigger: CronSpec, from: Instant, length: number): readonly Instant[] {
-  const { expression, tz, dst } = trigger
-  const key = `${expression}|${tz}|${dst}|${from}`
+  const { expression, tz, dst, calendar } = trigger
+  const key = `${expression}|${tz}|${dst}|${calendar?.excluded}|${calendar?.days}|${from}`
   const known = chunks.get(key)
   if (known !== undefined) return known
-  const found = oracleFires(expression, { tz, dst }, from, from + length)
+  const found = oracleFires(expression, { tz, dst, calendar }, from, from + length)
   if (chunks.size >= MOST_CHUNKS) chunks.clear()
   chunks.set(key, found)
   return found

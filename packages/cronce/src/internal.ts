@@ -5,6 +5,7 @@
 export { callbackProof } from './app/handle-callback.ts'
 export { fireProof } from './app/handle-fire-auth.ts'
 export { nearestInstant } from './app/nearest-instant.ts'
+export { cronOfWords } from './client/cron-words.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { EXPECTED_RULE, expectedInput } from './client/expected-rule.ts'
 export { nameHint } from './client/option-hints.ts'
@@ -13,9 +14,10 @@ export { upcomingInstants } from './client/upcoming-instants.ts'
 export { didYouMean } from './did-you-mean.ts'
 export { labelCap } from './metrics/collect.ts'
 export { CONTENT_TYPE, exposition, type Family } from './metrics/exposition.ts'
-export { FLEET_SUBJECTS } from './model/alert.ts'
+export { FLEET_SUBJECTS, type Problem, type Rule } from './model/alert.ts'
 export {
   DETECT_JOB,
+  HEARTBEAT_PREFIX,
   isExclusive,
   isInternal,
   isRunByCaller,
@@ -26,10 +28,13 @@ export {
 export { type QueryIn, queryIn } from './store/postgres/tx.ts'
 export type { CommandEnd } from './target/command/supervise.ts'
 export { superviseRun } from './target/command/supervise-run.ts'
+export { recordedThresholds } from './watch/job-thresholds.ts'
 export { skewed } from './watch/rules/clock.ts'
-export { failing } from './watch/rules/failing.ts'
+export { isDuplicate } from './watch/rules/duplicate.ts'
+export type { ScheduleEnd } from './watch/rules/facts.ts'
 export { liveDeployments } from './watch/rules/fleet.ts'
+export { judgeFleet, judgeSchedule } from './watch/rules/judge.ts'
 export { dueSince } from './watch/rules/overdue.ts'
 export { longestMs } from './watch/rules/stuck.ts'
-export { THRESHOLDS } from './watch/rules/thresholds.ts'
+export { THRESHOLDS, type Thresholds } from './watch/rules/thresholds.ts'
 export { shellWord } from './words.ts'

@@ -111,16 +111,14 @@ interface JobRow {
 }
 
 function watchJob(ask: QueryIn, place: string, id: string, run: Pick<Run, 'log'>): WatchedJob {
-  let attempts = 0
   let error: string | null = null
   return {
     async look() {
       const text = `select attempts, last_error as error, attempts >= max_attempts and locked_at is null as is_over
 from ${place}.jobs where id = $1::text::bigint`
       const [row] = (await ask(text, [id])) as unknown as readonly JobRow[]
-      if (row === undefined) return ended('succeeded', Math.max(1, attempts), null)
+      if (row === undefined) return ended('succeeded', null, null)
       if (row.error !== null && row.error !== error) run.log.warn(`An attempt of the job failed: ${row.error}`)
-      attempts = row.attempts
       error = row.error
       return row.is_over ? ended('failed', row.attempts, row.error) : 'open'
     },
@@ -133,7 +131,7 @@ from ${place}.jobs where id = $1::text::bigint`
 }
 
 /** graphile-worker deletes a job that has succeeded, and keeps neither what it returned nor how often it ran. */
-function ended(outcome: JobEnd['outcome'], attempts: number, message: string | null): JobEnd {
+function ended(outcome: JobEnd['outcome'], attempts: number | null, message: string | null): JobEnd {
   const error = outcome === 'failed' ? { message: message ?? 'no reason', stack: null } : null
   return { outcome, result: null, attempts, stalled: null, error }
 }

@@ -25,8 +25,8 @@ export interface WatchedJob {
 export interface JobEnd {
   readonly outcome: 'succeeded' | 'failed'
   readonly result: Json
-  /** How often workers have begun it, as far as the queue knows. */
-  readonly attempts: number
+  /** How often workers have begun it, as far as the queue knows. `null`: the queue has forgotten. */
+  readonly attempts: number | null
   /** How often the queue gave it to another worker because it had not heard from the first one. `null`: the queue does not count. */
   readonly stalled: number | null
   /** Why it failed. */
@@ -36,7 +36,7 @@ export interface JobEnd {
 export interface HeldResult {
   readonly jobId: string
   readonly result: Json
-  readonly attempts: number
+  readonly attempts: number | null
   readonly stalled: number | null
 }
 
@@ -123,8 +123,8 @@ function unlessAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promis
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
 }
 
-function jobFailed(queue: string, id: string, attempts: number, error: JobEnd['error']): QueueError {
-  const times = attempts > 1 ? ` after ${attempts} attempts` : ''
+function jobFailed(queue: string, id: string, attempts: number | null, error: JobEnd['error']): QueueError {
+  const times = attempts !== null && attempts > 1 ? ` after ${attempts} attempts` : ''
   return new QueueError(
     'QUEUE_JOB_FAILED',
     `Job ${id} in the ${queue} failed${times}: ${error?.message ?? 'no reason'}`,

@@ -129,10 +129,7 @@ test('options that would break the promise are refused', () => {
   const queue = {} as Queue
   const refused: readonly (readonly [BullmqOptions, RegExp])[] = [
     [{ options: { jobId: 'mine' } }, /options\.jobId of bullmq\(\) can't be set/],
-    [
-      { options: { deduplication: { id: 'mine' } } },
-      /options\.deduplication of bullmq\(\) can't be set/,
-    ],
+    [{ options: { deduplication: { id: 'mine' } } }, /options\.deduplication of bullmq\(\) can't be set/],
     [
       { wait: 'completed', options: { removeOnComplete: true } },
       /options\.removeOnComplete of bullmq\(\) can't remove/,

@@ -429,4 +429,16 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
       names: ['a read that is larger than one request is made again if the server compacts what it has begun'],
     },
   },
+  {
+    name: 'etcd-joins-with-a-sharp-clock-only',
+    rule: 'P5',
+    breaks:
+      'A process waits for a sharp clock for longer than its first heartbeat may take, and never joins if etcd is far away.',
+    edits: [edit('store/kv/instances.ts', 'const SHARPEN_PART = 1 / 10', 'const SHARPEN_PART = 1')],
+    caughtBy: {
+      judge: 'tests',
+      file: CLOCK,
+      names: ['an instance that joins, or asks only for the time, waits until it is known well'],
+    },
+  },
 ]

@@ -1,6 +1,6 @@
 import { calendarDate } from './day-rules.ts'
 import { enumerateFires, type ShiftOptions } from './enumerate-fires.ts'
-import { type OracleSchedule, type ReadOptions, readExpression } from './read-expression.ts'
+import { type OracleSchedule, type ReadOptions, readExpression, withCalendar } from './read-expression.ts'
 import { scanZone, type ZoneWindow } from './zone-clock.ts'
 
 const TWO_DAYS = 172_800
@@ -14,7 +14,24 @@ export function oracleFires(expression: string, options: OracleOptions, from: nu
   const low = Math.ceil(from / 1000)
   const high = Math.ceil(to / 1000)
   const zone = rememberedScan(options.tz ?? 'UTC', low - TWO_DAYS, high + TWO_DAYS)
-  return enumerateFires(readExpression(expression, options), options, zone, low, high).map((second) => second * 1000)
+  const schedule = readExpression(expression, options)
+  const { calendar } = options
+  const fires = calendar === undefined ? schedule : withCalendar(schedule, calendar).fires
+  return enumerateFires(fires, options, zone, low, high).map((second) => second * 1000)
+}
+
+/** The times of closed days in [from, to) of which nothing fires. Where a gap makes a fire up at the same instant, that counts. */
+export function oracleExcluded(expression: string, options: OracleOptions, from: number, to: number): number[] {
+  const { calendar } = options
+  if (calendar === undefined) return []
+  const low = Math.ceil(from / 1000)
+  const high = Math.ceil(to / 1000)
+  const zone = rememberedScan(options.tz ?? 'UTC', low - TWO_DAYS, high + TWO_DAYS)
+  const { fires, excluded } = withCalendar(readExpression(expression, options), calendar)
+  const fired = new Set(enumerateFires(fires, options, zone, low, high))
+  return enumerateFires(excluded, options, zone, low, high).flatMap((second) =>
+    fired.has(second) ? [] : second * 1000,
+  )
 }
 
 const scans = new Map<string, ZoneWindow>()

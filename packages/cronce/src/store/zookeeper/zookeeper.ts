@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
+import { SHARPEN_MS } from '../kv/driver.ts'
 import { Keys } from '../kv/keys.ts'
 import { openKvStore } from '../kv/open.ts'
 import { ServerClock } from '../kv/server-clock.ts'
@@ -58,7 +59,7 @@ async function open(target: Target, clock: ServerClock, prefix: string, opening:
   const driver = await openDriver(target, clock, prefix, opening.namespace)
   const onClose = (): Promise<void> => driver.close()
   try {
-    await driver.sharpen()
+    await driver.sharpen(SHARPEN_MS)
     return await openKvStore(driver, { ...opening, prefix, onClose })
   } catch (error) {
     await onClose()
