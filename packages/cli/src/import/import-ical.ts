@@ -25,7 +25,7 @@ export async function importIcal(files: readonly string[], args: Args, io: Io): 
     return code
   }
   if (written === null) io.out(text)
-  io.err(findingsText(findings, io))
+  io.err(findingsText(findings, read.length === 1, io))
   const events = read.reduce((sum, one) => sum + one.events, 0)
   note(
     `${count(events, 'event')}, ${count(days.length, 'entry', 'entries')}${written === null ? '' : `, written to ${written}`}.`,
