@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -97,7 +97,8 @@ test('not promised by BullMQ: the id of a removed job may be used again', async 
 
 test('not promised by BullMQ: a job whose worker was blocked runs a second time beside the first', async (context) => {
   const { app, worker } = await world(context, server.url, { wait: 'completed' })
-  const first = await worker({ lockDuration: 1_000 })
+  const gate = join(folder, 'gate')
+  const first = await worker({ lockDuration: 1_000, gate })
   const { fire } = await app.schedules.trigger('report', { input: { does: 'block' } })
   await first.told('began')
   const second = await worker({ lockDuration: 1_000 })
@@ -108,6 +109,7 @@ test('not promised by BullMQ: a job whose worker was blocked runs a second time 
     [],
     'the first one still works on it',
   )
+  writeFileSync(gate, '')
   await first.told('unblocked')
   const [run] = await runsOf(app, fire)
   assert.match(logOf(run).join(), /perhaps beside the first one/)

@@ -21,7 +21,7 @@ after(async () => {
 })
 
 const { CRONCE_LONG } = process.env
-const [SCHEDULES, FIRES, KILLS] = CRONCE_LONG === '1' ? [4, 12, 6] : [4, 5, 2]
+const [SCHEDULES, FIRES, KILLS] = CRONCE_LONG === '1' ? [4, 12, 6] : [3, 4, 1]
 
 test('transaction: under kill -9, a job exists if and only if its fire has succeeded', async () => {
   const client = await connect({ store: database.url, logger: false })
