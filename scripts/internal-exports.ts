@@ -22,6 +22,8 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
     users: ['cli'],
     why: 'cronce exec rounds as handleFire does; applications name the due time',
   },
+  { name: 'surroundLike', users: ['cli'], why: 'cronce demo makes its history in the virtual time of a test kit' },
+  { name: 'sqliteAt', users: ['cli'], why: 'cronce demo writes its history with a clock of the past' },
   { name: 'execApp', users: ['cli'], why: 'the name of an app that only cronce exec makes' },
   { name: 'isOfExec', users: ['cli'], why: 'tells the schedules of cronce exec from those of applications' },
   { name: 'needsInstance', users: ['cli', 'server'], why: 'one rule for the findings of doctor and of the overview' },
