@@ -57,9 +57,9 @@ const declarations: Plugin = {
       : null,
 }
 
-/** Chunks that hold nothing else are code of one store, the client, the watchdog, or the node-cron entry. */
+/** Chunks that hold nothing else are code of one store, the client, the watchdog, the node-cron entry, or decide and never call out. */
 const INNER_CODE =
-  /cronce\/src\/(?:store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\/|client\/|watch\/|node-cron[./])/
+  /cronce\/src\/(?:store\/(?:postgres|redis|sqlite|etcd|zookeeper|kv)\/|client\/|policy\/|watch\/|node-cron[./])/
 
 /** Modules that most of the library uses, and that need no Node.js. */
 const COMMON = /\/cronce\/src\/(?:errors|words|did-you-mean|duration|(?:model|store|trigger)\/[a-z-]+)\.ts$/

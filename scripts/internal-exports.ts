@@ -22,9 +22,12 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
     users: ['cli'],
     why: 'cronce exec rounds as handleFire does; applications name the due time',
   },
+  { name: 'surroundLike', users: ['cli'], why: 'cronce demo makes its history in the virtual time of a test kit' },
+  { name: 'sqliteAt', users: ['cli'], why: 'cronce demo writes its history with a clock of the past' },
   { name: 'execApp', users: ['cli'], why: 'the name of an app that only cronce exec makes' },
   { name: 'isOfExec', users: ['cli'], why: 'tells the schedules of cronce exec from those of applications' },
   { name: 'needsInstance', users: ['cli', 'server'], why: 'one rule for the findings of doctor and of the overview' },
+  { name: 'cronOfWords', users: ['cli'], why: 'what was meant by daily at 3am, as the options of jobs hint at it' },
   { name: 'EXPECTED_RULE', users: ['cli'], why: 'where the rule stands that calls of exec and of node-cron follow' },
   { name: 'expectedInput', users: ['cli'], why: 'exec and the coordinator of node-cron write the rule in one form' },
   {

@@ -46,7 +46,11 @@ async function readFacts(tree: FileTree, readers: readonly Reader[], settings: S
   for (const path of tree.paths) {
     const candidates = isLeftOut(path, settings) ? [] : readers.filter((reader) => reader.reads(path))
     const text = candidates.length === 0 ? null : tree.text(path)
-    if (text === null) continue
+    if (text === null) {
+      const reason = candidates.length === 0 ? null : (tree.problem?.(path) ?? null)
+      if (reason !== null) unreadable.push({ path, reason })
+      continue
+    }
     suppressions.push(...suppressionsIn(path, text))
     for (const reader of candidates) {
       if (!reader.mayHoldFacts(text, path)) continue

@@ -8,6 +8,7 @@ import { fingerprintsOf } from './decide/fingerprints.ts'
 import { SettingsError, unknownRules } from './decide/settings.ts'
 import { applySuppressions } from './decide/suppressions.ts'
 import { diskTree } from './discover/disk-tree.ts'
+import { encodeLike } from './discover/encoding.ts'
 import { gitChanges } from './discover/git-changes.ts'
 import type { FileTree } from './discover/tree.ts'
 import { fixFindings } from './fix/fix.ts'
@@ -156,7 +157,10 @@ async function repaired(
   isWritten: boolean,
 ): Promise<{ text: string; left: readonly Finding[] }> {
   const { changes, findings } = await fixFindings(report.tree, report.findings)
-  for (const { path, after } of isWritten ? changes : []) writeFileSync(join(root, path), after)
+  for (const { path, after } of isWritten ? changes : []) {
+    const file = join(root, path)
+    writeFileSync(file, encodeLike(readFileSync(file), after))
+  }
   const left = report.findings.filter((finding) => !findings.includes(finding))
   const verb = isWritten ? 'Repaired' : 'Can repair'
   return { text: `${patchOf(changes)}${verb} ${findings.length} of ${report.findings.length} findings.\n`, left }

@@ -105,6 +105,36 @@ const CASES: Readonly<Record<string, Case>> = {
     after:
       "import { Queue } from 'bullmq'\nawait queue.upsertJobScheduler('a', { pattern: '0 3 * * *' }, { name: 'a', data: { x: 1 }, opts: { attempts: 3 } })\n",
   },
+  'a deadline of a Job is the time to the next fire, and comments stay': {
+    rule: 'K8S004',
+    path: 'a.yaml',
+    before:
+      "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    metadata: {}\n    spec: # the Job\n      # its pod\n      template: { spec: {} }\n  schedule: '*/10 * * * *'\n",
+    after:
+      "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    metadata: {}\n    spec: # the Job\n      # its pod\n      activeDeadlineSeconds: 600\n      template: { spec: {} }\n  schedule: '*/10 * * * *'\n",
+  },
+  'a deadline of a daily Job is an hour': {
+    rule: 'K8S004',
+    path: 'a.yaml',
+    before: `apiVersion: batch/v1\nkind: CronJob\nspec:\n  schedule: "0 3 * * *" # nightly\n  jobTemplate:\n    spec:\n      template: { spec: {} }\n`,
+    after: `apiVersion: batch/v1\nkind: CronJob\nspec:\n  schedule: "0 3 * * *" # nightly\n  jobTemplate:\n    spec:\n      activeDeadlineSeconds: 3600\n      template: { spec: {} }\n`,
+  },
+  'a secret that is compared in the middle of a condition': {
+    rule: 'SLS004',
+    path: 'app/api/cron/run/route.ts',
+    before:
+      'export async function GET(request) {\n  const isAllowed = isLocal(request) || request.headers.get("authorization") === `Bearer ${process.env.CRON_SECRET}` // why\n  if (!isAllowed) return new Response("", { status: 401 })\n  await send()\n}\n',
+    after:
+      'export async function GET(request) {\n  const isAllowed = isLocal(request) || (!!process.env.CRON_SECRET && request.headers.get("authorization") === `Bearer ${process.env.CRON_SECRET}`) // why\n  if (!isAllowed) return new Response("", { status: 401 })\n  await send()\n}\n',
+  },
+  'a check that is left out without a secret': {
+    rule: 'SLS004',
+    path: 'app/api/cron/run/route.ts',
+    before:
+      'export async function GET(request) {\n  const secret = process.env.CRON_SECRET\n  if (secret && request.headers.get("authorization") !== `Bearer ${secret}`) return new Response("", { status: 401 })\n  await send()\n}\n',
+    after:
+      'export async function GET(request) {\n  const secret = process.env.CRON_SECRET\n  if (!secret || request.headers.get("authorization") !== `Bearer ${secret}`) return new Response("", { status: 401 })\n  await send()\n}\n',
+  },
 }
 
 for (const [title, { rule, path, before, after }] of Object.entries(CASES)) {
@@ -130,6 +160,20 @@ const LEFT: Readonly<Record<string, readonly [string, Example]>> = {
   'a queue of Bull': [
     'FLT007',
     { 'a.js': "const Queue = require('bull')\nqueue.add('a', {}, { repeat: { cron: '0 3 * * *' } })\n" },
+  ],
+  'a secret that is written in the source': [
+    'SLS004',
+    {
+      'app/api/cron/run/route.ts':
+        "export async function GET(request) {\n  const secret = process.env.CRON_SECRET || 'changeme'\n  if (request.headers.get('authorization') !== `Bearer ${secret}`) return new Response('', { status: 401 })\n  await send()\n}\n",
+    },
+  ],
+  'a template of a Job in one line': [
+    'K8S004',
+    {
+      'a.yaml':
+        "apiVersion: batch/v1\nkind: CronJob\nspec:\n  schedule: '@hourly'\n  jobTemplate: { spec: { template: { spec: {} } } }\n",
+    },
   ],
   'a percent sign in a crontab': ['CTB002', { crontab: '* * * * * /opt/a > /tmp/a-\\%d\n' }],
 }

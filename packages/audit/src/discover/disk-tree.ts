@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { decode } from './encoding.ts'
 import { type Ignore, ignoreOf } from './gitignore.ts'
 import type { FileTree } from './tree.ts'
 
@@ -23,6 +24,7 @@ export function diskTree(root: string, isLeftOut: (path: string) => boolean = ()
     paths,
     has: (path) => known.has(path),
     text: (path) => (known.has(path) ? readText(join(root, path)) : null),
+    problem: (path) => (known.has(path) ? problemOf(join(root, path)) : null),
   }
 }
 
@@ -60,10 +62,19 @@ function readEntries(folder: string) {
 
 function readText(file: string): string | null {
   try {
-    if (statSync(file).size > MAX_BYTES) return null
-    const text = readFileSync(file, 'utf8')
-    return text.includes('\0') ? null : text
+    return statSync(file).size > MAX_BYTES ? null : decode(readFileSync(file))
   } catch {
     return null
+  }
+}
+
+/** Asked only for files without text. */
+function problemOf(file: string): string | null {
+  try {
+    const { size } = statSync(file)
+    if (size > MAX_BYTES) return `The file has more than ${MAX_BYTES / 1e6} MB.`
+    return decode(readFileSync(file)) === null ? 'The file is not text.' : null
+  } catch (error) {
+    return `The file cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`
   }
 }

@@ -5,6 +5,8 @@ export interface FileTree {
   has(path: string): boolean
   /** The text of a file, or `null` if it is missing, too large or not text. */
   text(path: string): string | null
+  /** Why a file that is there has no text. */
+  problem?(path: string): string | null
 }
 
 /** A tree in memory, for tests and examples. */

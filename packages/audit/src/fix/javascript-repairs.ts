@@ -16,6 +16,7 @@ import {
 import type { Module } from '../read/javascript/module.ts'
 import { modulesOf } from '../read/javascript/modules.ts'
 import { findRegistrations, type Registration } from '../read/javascript/registrations.ts'
+import { routeIn } from '../read/javascript/routes.ts'
 import { lineOfCall } from '../read/javascript/schedules.ts'
 import type { Broken, Edit, Repair } from './repair.ts'
 
@@ -136,6 +137,42 @@ function isBullMq({ tree, path }: Broken, module: Module): boolean {
   )
 }
 
+/** A request is rejected when the secret is not set: `!process.env.X ||` before the comparison that rejects. */
+const requireSecret: Repair = (broken) => {
+  const module = moduleOf(broken)
+  const weakness = module === null ? null : (routeIn(modulesOf(broken.tree), module)?.weakness ?? null)
+  if (module === null || weakness === null || weakness.kind === 'literal') return null
+  const comparison = findAll(module.program, isComparison).find(
+    (node) => module.lineOf(node) === broken.finding.place.line,
+  )
+  if (comparison === undefined) return null
+  return weakness.kind === 'optional'
+    ? rejectWithout(broken.text, comparison)
+    : askFirst(broken.text, comparison, `process.env.${weakness.name}`)
+}
+
+function isComparison({ type, operator }: Node): boolean {
+  return type === 'BinaryExpression' && /^[!=]==?$/.test(operator ?? '')
+}
+
+/** `if (secret && header !== secret)` becomes `if (!secret || header !== secret)`. */
+function rejectWithout(text: string, comparison: Node): readonly Edit[] | null {
+  const pair = comparison.parent
+  const isWhole = pair?.type === 'LogicalExpression' && pair.operator === '&&' && pair.parent?.type === 'IfStatement'
+  if (!isWhole || pair.right !== comparison) return null
+  const left = pair.left!
+  if (left.type !== 'Identifier' && left.type !== 'MemberExpression') return null
+  const written = `!${text.slice(left.start, left.end)} || ${text.slice(comparison.start, comparison.end)}`
+  return [{ start: pair.start, end: pair.end, text: written }]
+}
+
+function askFirst(text: string, comparison: Node, secret: string): readonly Edit[] {
+  const written = text.slice(comparison.start, comparison.end)
+  const checked = comparison.operator!.startsWith('!') ? `!${secret} || ${written}` : `!!${secret} && ${written}`
+  const isAlone = comparison.parent?.type === 'IfStatement' || comparison.parent?.type === 'VariableDeclarator'
+  return [{ start: comparison.start, end: comparison.end, text: isAlone ? checked : `(${checked})` }]
+}
+
 export const JAVASCRIPT_REPAIRS: Readonly<Record<string, Repair>> = {
   OVL001: addOption({
     'node-cron': { property: 'noOverlap: true', since: 4 },
@@ -152,4 +189,5 @@ export const JAVASCRIPT_REPAIRS: Readonly<Record<string, Repair>> = {
   OVL003: waitForCall,
   HND001: unwrapHandler,
   FLT007: upsertScheduler,
+  SLS004: requireSecret,
 }

@@ -22,9 +22,12 @@ export const CEL001: Rule = {
 const BEAT = /^(?:--beat|-[BED]*B[BED]*(?:l\w*)?)$/
 const SEPARATORS = /^(?:&&?|\|\|?|;)$/
 
+/** Celery itself, or a program that runs it: `python tasks.py worker -B`, `manage.py celery worker -B`. */
+const STARTS = /(?:^|\/)(?:celery(?:d|\.sh)?|python[\d.]*|manage\.py)$/
+
 function beatFlagOf(words: readonly string[]): string | null {
   for (let at = 0; at < words.length; at++) {
-    if (!/(?:^|\/)celery(?:d|\.sh)?$/.test(words[at]!)) continue
+    if (!STARTS.test(words[at]!)) continue
     const end = words.findIndex((word, index) => index > at && (SEPARATORS.test(word) || word.endsWith(';')))
     const command = words.slice(at, end < 0 ? undefined : end + 1).map((word) => word.replace(/;$/, ''))
     const isWorker = command.includes('worker') || command[0]!.endsWith('celeryd')

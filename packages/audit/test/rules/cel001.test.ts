@@ -3,6 +3,10 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(CEL001, {
   bad: {
+    'a script that is the worker': {
+      'docker-compose.yml': 'services:\n  background:\n    command: python tasks.py worker -B --loglevel=info # <<\n',
+    },
+
     'a long option in a script': { 'start.sh': '#!/bin/bash\ncelery -A app worker --beat -l info # <<\n' },
     'flags in one word': { Procfile: 'worker: celery -A app worker -EB # <<\n' },
     'a service of compose': {
@@ -21,6 +25,8 @@ checkRule(CEL001, {
     'a service of systemd': { 'celery.service': '[Service]\nExecStart=/venv/bin/celery -A app worker -B\n' },
   },
   good: {
+    'a flag of Python': { Procfile: 'worker: python -B worker.py\n' },
+
     'beat as its own process': { Procfile: 'beat: celery -A app beat -l info\nworker: celery -A app worker\n' },
     'a broker option': { 'run.sh': 'celery -A app -b redis://redis worker -l info\n' },
     'beat and worker on one line': { 'run.sh': 'celery -A app worker -l info & celery -A app beat\n' },

@@ -3,6 +3,15 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT001, {
   bad: {
+    'a decorator from a folder of the package': {
+      'cron.service.ts':
+        "import { Cron } from '@nestjs/schedule/dist'\nexport class CronService {\n  @Cron('0 * * * *') // <<\n  async sync() {\n    await this.search.upload()\n  }\n}\n",
+    },
+    'a job that drives a browser': {
+      'cron.service.ts':
+        "import { Cron } from '@nestjs/schedule'\nimport puppeteer from 'puppeteer'\nexport class CronService {\n  @Cron('0 * * * *') // <<\n  async scores() {\n    const page = await (await puppeteer.launch()).newPage()\n    await this.matches.update(await page.evaluate(() => document.querySelector('.score').textContent))\n  }\n}\n",
+    },
+
     'a library that is required inside try': {
       'jobs.js':
         "let cron\ntry {\n  cron = require('node-cron')\n} catch {\n  cron = null\n}\nif (cron) {\n  cron.schedule('0 * * * *', async () => { // <<\n    await send()\n  })\n}\n",

@@ -3,6 +3,11 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT004, {
   bad: {
+    'a row that is cleared by name': {
+      'cron-lock.ts':
+        'export async function withCronLock(name: string, run: () => Promise<void>) {\n  const claim = await prisma.cronLock.updateMany({ where: { name, OR: [{ lockedAt: null }, { lockedAt: { lt: stale() } }] }, data: { lockedAt: now() } })\n  if (claim.count === 0) return\n  try {\n    await run()\n  } finally {\n    await prisma.cronLock.updateMany({ where: { name }, data: { lockedAt: null } }) // <<\n  }\n}\n',
+    },
+
     'get, then set': {
       'cronLock.js':
         "export async function acquireCronLock(name) {\n  const holder = await redis.get(name)\n  if (holder) return false\n  await redis.set(name, id, 'EX', 60) // <<\n  return true\n}\n",
@@ -32,6 +37,16 @@ checkRule(FLT004, {
     },
   },
   good: {
+    'a row that its owner clears': {
+      'cron-lock.ts':
+        'export async function withCronLock(name: string, owner: string, run: () => Promise<void>) {\n  const claim = await prisma.cronLock.updateMany({ where: { name, lockedAt: null }, data: { lockedAt: now(), owner } })\n  if (claim.count === 0) return\n  try {\n    await run()\n  } finally {\n    await prisma.cronLock.updateMany({ where: { name, owner }, data: { lockedAt: null } })\n  }\n}\n',
+    },
+
+    'SQL with the run that took it': {
+      'cron-lock.ts':
+        'export async function releaseLock(handle: Handle) {\n  await db.execute(sql`UPDATE cron_locks SET locked_until = NOW() WHERE name = ${handle.name} AND run_id = ${handle.runId}`)\n}\n',
+    },
+
     'SET NX EX': {
       'cronLock.js':
         "export async function acquireCronLock(name) {\n  return (await redis.set(name, id, 'EX', 60, 'NX')) === 'OK'\n}\n",

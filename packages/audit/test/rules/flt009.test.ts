@@ -3,6 +3,16 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT009, {
   bad: {
+    'a Map of running jobs when Redis is away': {
+      'cron-lock.ts':
+        "const runningJobs = new Map<string, number>() // <<\nexport async function withJobLock(name: string, run: () => Promise<void>) {\n  if (!isRedisAvailable() && runningJobs.has(name)) return\n  if (isRedisAvailable() && (await redis.set(name, '1', 'EX', 60, 'NX')) !== 'OK') return\n  runningJobs.set(name, 1)\n  await run()\n}\n",
+    },
+
+    'an object when Redis is away': {
+      'cronLock.ts':
+        "const memoryLocks: Record<string, boolean> = {} // <<\nexport const acquireLock = async (name: string) => {\n  if (isRedisAvailable()) return (await redis.set(name, id, 'EX', 60, 'NX')) === 'OK'\n  if (memoryLocks[name]) return false\n  memoryLocks[name] = true\n  return true\n}\n",
+    },
+
     'a Map': {
       'cron-lock.ts':
         'const locks = new Map<string, number>() // <<\nexport function acquireLock(name: string) {\n  if (locks.has(name)) return false\n  locks.set(name, 1)\n  return true\n}\n',

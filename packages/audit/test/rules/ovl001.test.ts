@@ -3,6 +3,16 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(OVL001, {
   bad: {
+    'a variable of the run itself': {
+      'jobs.js':
+        "import cron from 'node-cron'\ncron.schedule('* * * * *', async () => { // <<\n  let open = null\n  for (const row of await rows()) {\n    if (open) await close(open)\n    open = row\n  }\n  open = null\n})\n",
+    },
+
+    'a job that is awaited into a queue': {
+      'cron.service.ts':
+        "import { Cron } from '@nestjs/schedule'\nexport class CronService {\n  @Cron('*/2 * * * * *') // <<\n  async handle() {\n    this.logger.debug('tick')\n    await this.queue.add('execute', {})\n  }\n}\n",
+    },
+
     'every ten seconds': {
       'jobs.js':
         "import cron from 'node-cron'\ncron.schedule('*/10 * * * * *', async () => { // <<\n  await poll()\n})\n",

@@ -1,3 +1,4 @@
+import { type CalendarDays, type Calendars, readCalendars } from '../client/read-calendar.ts'
 import { readName } from '../client/read-name.ts'
 import {
   type Bounds,
@@ -79,6 +80,8 @@ export interface CronceOptions<Tx = unknown> {
   readonly keepActivity?: Duration | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
+  /** Calendars by name, for the option `calendar` of jobs and schedules: the days on which they do not fire. @default none */
+  readonly calendars?: Readonly<Record<string, CalendarDays>> | undefined
   /** Where the watchdog sends its alerts. With this option, or `watch`, the fleet watches itself. @default no watchdog */
   readonly alerts?: AlertsOptions | undefined
   /** What the watchdog reports, for all jobs of the app. @default the default of each rule */
@@ -123,6 +126,7 @@ export interface ResolvedOptions {
   readonly logger: Logger
   readonly keepActivityMs: number
   readonly adopt: boolean
+  readonly calendars: Calendars
   /** `null`: the app is not watched. */
   readonly watch: ResolvedWatch | null
   /** Warnings about valid values that are probably mistakes, in sentences. */
@@ -148,6 +152,7 @@ const NAMES = [
   'logger',
   'keepActivity',
   'adopt',
+  'calendars',
   'alerts',
   'watch',
 ] as const satisfies readonly (keyof CronceOptions)[]
@@ -179,6 +184,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     logger: readLogger(given.logger),
     keepActivityMs: duration('keepActivity', YEAR_MS, { min: DAY_MS, max: 10 * YEAR_MS }),
     adopt: readBoolean('adopt', given.adopt ?? false),
+    calendars: readCalendars(given.calendars),
     watch: resolveWatch(given),
     warnings: appSuspicions(given),
   })

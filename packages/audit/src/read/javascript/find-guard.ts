@@ -204,6 +204,18 @@ export function memoryOf(modules: Modules, { node, module }: FunctionRef): { pat
     const receiver = memoryReceiver(modules, module, call)
     if (receiver !== null) return placeOf(receiver.module, receiver.node)
   }
+  return lockTableOf(modules, { node, module })
+}
+
+/** `locks[name] = true` on an object of the module. */
+function lockTableOf(modules: Modules, { node, module }: FunctionRef): { path: string; line: number } | null {
+  for (const { left } of findAll(node, ({ type }) => type === 'AssignmentExpression')) {
+    if (left!.type !== 'MemberExpression' || left!.computed !== true) continue
+    const table = unwrap(left!.object!)
+    if (!/lock|lease|mutex/i.test(pathOf(table).at(-1)!)) continue
+    const value = evaluate(modules, module, table)
+    if (value.kind === 'node' && value.node.type === 'ObjectExpression') return placeOf(value.module, value.node)
+  }
   return null
 }
 

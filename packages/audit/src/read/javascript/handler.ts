@@ -76,10 +76,14 @@ const LOCAL_WORDS = new Set('disk memory heap cpu storage folder directory dir u
 const SET_BASED = /^(?:deleteMany|updateMany)$/
 const SET_SQL = /^\s*(?:delete\s+from|update)\b[\s\S]*\bwhere\b/i
 
+/** Methods of lists and dates, but of a queue or a store where the call is awaited. */
+const WRITE_METHOD = /^(?:add|push|set\w*)$/
+
 /** Calls that change nothing anywhere. */
 export function isHarmless(call: Node): boolean {
   const path = pathOf(call.callee!)
   const method = path.at(-1)!
+  if (WRITE_METHOD.test(method) && call.parent?.type === 'AwaitExpression') return false
   return path.some((name) => LOG.test(name)) || PURE_ROOT.test(path[0]!) || PURE_METHOD.test(method)
 }
 
@@ -175,13 +179,13 @@ export function hasInFlightFlag(modules: Modules, refs: readonly FunctionRef[], 
         ),
       ),
     )
-    if (isSetAndCleared(node, tested)) return true
+    if (isSetAndCleared(module, node, tested)) return true
     if (depth === 0) return false
     return callsIn(node).some((call) => hasInFlightFlag(modules, functionsOf(modules, module, call.callee!), depth - 1))
   })
 }
 
-function isSetAndCleared(node: Node, tested: ReadonlySet<string>): boolean {
+function isSetAndCleared(module: Module, node: Node, tested: ReadonlySet<string>): boolean {
   const set = new Set<string>()
   const cleared = new Set<string>()
   for (const { left, right } of findAll(node, ({ type }) => type === 'AssignmentExpression')) {
@@ -197,6 +201,19 @@ function isSetAndCleared(node: Node, tested: ReadonlySet<string>): boolean {
     if (path.at(-1) === 'delete') cleared.add(name)
   }
   return [...set].some(
-    (name) => cleared.has(name) && [...tested].some((each) => each === name || each.startsWith(`${name}.`)),
+    (name) =>
+      cleared.has(name) &&
+      [...tested].some((each) => each === name || each.startsWith(`${name}.`)) &&
+      !isLocal(module, node, name),
   )
+}
+
+/** A variable of the function itself is new in every run; a field of an object may be shared. */
+function isLocal(module: Module, node: Node, name: string): boolean {
+  const declared = [...module.scopes].find(([scope, names]) => isWithin(scope, node) && names.has(name))
+  return declared !== undefined && declared[1].get(name)!.kind !== 'parameter'
+}
+
+function isWithin(scope: Node, node: Node): boolean {
+  return scope.type !== 'Program' && scope.start >= node.start && scope.end <= node.end
 }

@@ -61,13 +61,17 @@ function guardFlaw({ guard }: Schedule): LockFlaw[] {
 }
 
 const BROWSER_FOLDER = /(?:^|\/)(?:client|frontend|browser|components|hooks|assets|views|renderer|extension)\//
-const BROWSER_TEXT =
-  /^\s*['"]use client['"]|\bfrom\s+['"](?:react|react-dom|vue|svelte|@angular\/core|preact)['"]|\b(?:window|document)\.(?:addEventListener|location|querySelector|getElementById)\b/m
+const BROWSER_TEXT = /^\s*['"]use client['"]|\bfrom\s+['"](?:react|react-dom|vue|svelte|@angular\/core|preact)['"]/m
+const DOCUMENT = /\b(?:window|document)\.(?:addEventListener|location|querySelector|getElementById)\b/
+/** Programs that drive a browser hold code for its page. */
+const SERVER_TEXT =
+  /['"](?:puppeteer(?:-\w+)?|playwright(?:-\w+)?|selenium-webdriver|jsdom|express|fastify|node-cron|node-schedule|node:\w+|@nestjs\/\w+)['"]/
 
 function runsInBrowser({ path, text }: Module): boolean {
   return (
     /\.[jt]sx$/.test(path) ||
     BROWSER_TEXT.test(text) ||
+    (DOCUMENT.test(text) && !SERVER_TEXT.test(text)) ||
     (BROWSER_FOLDER.test(path) && !/\b(?:require|from)\s*\(?['"](?:node:|node-cron|express|fs['"])/.test(text))
   )
 }

@@ -147,7 +147,11 @@ function unsafeWrites(modules: Modules, ref: FunctionRef): LockStep[] {
       if (isLockStore(call)) read = call
       return []
     }
-    const step = takenForEver(call, calls) ?? afterRead(read, call, isAtomic) ?? freedByName(modules, ref, call, calls)
+    const step =
+      takenForEver(call, calls) ??
+      afterRead(read, call, isAtomic) ??
+      freedByName(modules, ref, call, calls) ??
+      clearedByName(call, calls)
     return step === null ? [] : [step]
   })
 }
@@ -184,7 +188,25 @@ function freedByName(modules: Modules, ref: FunctionRef, call: Node, calls: read
   return { node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') }
 }
 
+const UPDATES = new Set(['update', 'updatemany', 'updateone', 'findoneandupdate'])
+
+/** `updateMany({ where: { name }, data: { lockedAt: null } })` after the lock was taken: a release that asks for no owner. */
+function clearedByName(call: Node, calls: readonly Node[]): LockStep | null {
+  if (!UPDATES.has(methodOf(call)) || !isLockStore(call)) return null
+  if (!calls.some((each) => each.start < call.start && UPDATES.has(methodOf(each)) && isLockStore(each))) return null
+  const fields = findAll(call, ({ type }) => type === 'Property')
+  const isCleared = fields.some(({ key, value }) => {
+    return /^(?:is)?lock/i.test(pathOf(key!).at(-1)!) && isNode(value) && value.type === 'Literal' && !value.value
+  })
+  if (!isCleared || fields.some((field) => OWNER.test(keyOf(field) ?? '') && keyOf(field) !== 'isLocked')) return null
+  const isAsked = fields.some((field) => ['OR', 'AND', '$or', 'lt', 'lte', '$lt', '$lte'].includes(keyOf(field) ?? ''))
+  return isAsked ? null : { node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') }
+}
+
 const DELETE_SQL = /\b(?:delete\s+from|update)\s+["`[]?\w*(?:lock|lease|leader)\w*[\s\S]*?\bwhere\b([\s\S]*)/i
+
+/** What a lock is freed by beside its name: a second column, a time, or who took it. */
+const SECOND_CONDITION = /<|>|locked_?by|\bby\b|\band\s+[\w."`]+\s*=(?!\s*(?:true|false|['"]))/i
 
 /** SQL that frees a lock by its name alone, in a function that is named after that. */
 function unownedDeletes({ node }: FunctionRef): Node[] {
@@ -192,7 +214,7 @@ function unownedDeletes({ node }: FunctionRef): Node[] {
   if (name === null || !/release|unlock|free/i.test(name)) return []
   return findAll(node, ({ type }) => type === 'TemplateLiteral' || type === 'Literal').filter((text) => {
     const condition = DELETE_SQL.exec(primitiveText(text))?.[1]
-    return condition !== undefined && !OWNER.test(condition) && !/<|>|locked_?by|\bby\b/i.test(condition)
+    return condition !== undefined && !OWNER.test(condition) && !SECOND_CONDITION.test(condition)
   })
 }
 
@@ -316,7 +338,7 @@ function memoryFlaw(modules: Modules, ref: FunctionRef): LockFlaw | null {
   if (place === null) return null
   if (!asksStore(modules, ref)) return { kind: 'lock-flaw', place, flaw: 'in-memory', text: name }
   const line = ref.module.text.split('\n')[place.line - 1] ?? ''
-  const isLocks = place.path === ref.module.path && /lock|lease|mutex/i.test(line.split('=')[0]!)
+  const isLocks = place.path === ref.module.path && /lock|lease|mutex|running|held|inflight/i.test(line.split('=')[0]!)
   return isLocks ? { kind: 'lock-flaw', place, flaw: 'memory-fallback', text: name } : null
 }
 

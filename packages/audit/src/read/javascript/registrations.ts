@@ -44,10 +44,15 @@ export function findRegistrations(modules: Modules, module: Module): Registratio
   return findAll(module.program, ({ type }) => type === 'CallExpression' || type === 'NewExpression').flatMap(
     (node) => {
       const binding = importedMember(module, node.callee!)
-      const known = binding === null ? null : readCall(modules, module, node, binding.from, binding.name)
+      const known = binding === null ? null : readCall(modules, module, node, packageOf(binding.from), binding.name)
       return known ?? readByShape(modules, module, node) ?? []
     },
   )
+}
+
+/** `@nestjs/schedule/dist` is a part of `@nestjs/schedule`. */
+function packageOf(from: string): string {
+  return /^(?:@[\w.-]+\/[\w.-]+|[\w.-]+)(?=\/)/.exec(from)?.[0] ?? from
 }
 
 function readCall(modules: Modules, module: Module, node: Node, from: string, name: string): Registration | null {
