@@ -12,6 +12,7 @@ import { NAMES, resumeAll } from './operators.ts'
 import { createPlan, NOT_BRIEF, type Plan } from './plan.ts'
 import { randomFrom } from './random.ts'
 import { SERVER_TROUBLE } from './server-faults.ts'
+import { type Defined, watchDefinitions, withoutCause } from './watch-definitions.ts'
 import { startWorld, type WitnessedBounds, type World, type WorldOptions } from './world.ts'
 
 /** What faults work with. */
@@ -98,10 +99,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   // Before anything has happened, so that the plan depends on nothing but the seed.
   const first = isShort(seconds) ? lacking() : []
   const calm = new AbortController()
+  const watching = new AbortController()
   try {
     const chaos = chaosIn(world, options.leaseMs, calm.signal)
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
+    const definitions = watchDefinitions(world, [world.jobsOf(0), world.jobsOf(1)], watching.signal)
     const plan = createPlan(chaos, randomFrom(seed), { isBrief: options.isBrief, first })
     const reads = await makeChaos(chaos, options, plan, calm, lacking)
     options.progress('calm')
@@ -109,19 +112,28 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await heal(chaos)
     await stayCalm(chaos, bounds, options.isBrief ? BRIEF_TAIL_MS : TAIL_MS)
     const { history, verdict, surprises } = await world.judge(reads)
+    watching.abort()
+    await definitions.ended()
+    const flips = withoutCause(definitions.turns, history, fleet.releaseOf, specOf(world))
     const unreported = await listener.missing(history.reads.at(-1)!)
     const feed = { 'feed: ends': listener.reported(), 'feed: gaps': listener.gaps() }
     const counts = { ...counters.total(faultsOf(history.entries)), ...feed }
     const tooRare = lacking().map(({ words }) => words)
     const silent = listener.reported() === 0 ? ['ends that a feed reported: none'] : []
     const vacuous = [...tooRare, ...unwitnessed(verdict), ...silent]
-    const wrong = [...surprises, ...unreported]
+    const wrong = [...surprises, ...unreported, ...flips]
     return { seed, history, verdict, surprises: wrong, counts, lacking: vacuous, skipped: world.skipped, world }
   } finally {
     calm.abort()
+    watching.abort()
     await listener.stop()
     await world.end()
   }
+}
+
+function specOf({ jobsOf }: World): (release: number, schedule: string) => Defined {
+  const specs = [0, 1].map((release) => new Map(jobsOf(release).map(({ name, spec }) => [name, spec])))
+  return (release, schedule) => specs[release % specs.length]!.get(schedule) ?? null
 }
 
 /**

@@ -3,18 +3,21 @@ import type { Request, Time } from '../../packages/checker/src/history.ts'
 import type { Chaos } from './chaos.ts'
 import { LOOK_MS } from './faults.ts'
 import type { ChaosJob } from './jobs.ts'
+import { isDefinedBy } from './watch-definitions.ts'
 import type { World } from './world.ts'
 
-/** Another version of the code, process by process; some of them may be killed meanwhile, and start again with it. */
+/**
+ * Another version of the code, process by process; some of them may be killed meanwhile, and start again with it. What the schedules are
+ * at which time is recorded by `watchDefinitions`.
+ */
 export async function deploy(chaos: Chaos): Promise<void> {
   const { fleet, recorder } = chaos
   if (!chaos.begin('deploy')) return
   const before = fleet.release++
-  const at = recorder.now()
   recorder.log(`deploy of release ${fleet.release}`)
   const seen = Promise.all(
     differences(chaos.jobsOf(before), chaos.jobsOf(fleet.release)).map(([name, request]) =>
-      declared(chaos, at, name, request),
+      isSeen(chaos, name, request),
     ),
   )
   for (const slot of fleet.slots) {
@@ -29,18 +32,20 @@ export async function deploy(chaos: Chaos): Promise<void> {
 
 /** What was declared is there: from `at` on, at some time until now. */
 export async function declared(world: World, at: Time, schedule: string, request: Request): Promise<void> {
-  while (!(await isThere(world, schedule, request))) await sleep(LOOK_MS * 5)
+  await isSeen(world, schedule, request)
   const endedAt = world.recorder.now()
   world.recorder.add({ kind: 'operation', at, endedAt, result: 'ok', schedule, ...request })
+}
+
+async function isSeen(world: World, schedule: string, request: Request): Promise<void> {
+  while (!(await isThere(world, schedule, request))) await sleep(LOOK_MS * 5)
 }
 
 async function isThere({ client }: World, schedule: string, request: Request): Promise<boolean> {
   try {
     const found = await client.schedules.find(schedule)
     if (found === null || request.verb !== 'define') return found?.state === 'retired'
-    const { trigger } = request.spec
-    if (found.state === 'retired' || found.trigger?.kind !== trigger?.kind) return false
-    return found.trigger?.kind !== 'cron' || trigger?.kind !== 'cron' || found.trigger.expression === trigger.expression
+    return found.state !== 'retired' && isDefinedBy(found, request.spec)
   } catch {
     // The store is not well just now.
     return false

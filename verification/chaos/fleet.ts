@@ -39,6 +39,8 @@ export interface Fleet {
   readonly slots: readonly Slot[]
   /** The release that processes are started with from now on. */
   release: number
+  /** That this process was started with. */
+  releaseOf: (node: string) => number
   /** How long until a process that ended is replaced. */
   restartMs: () => number
   /** A process that was started in this place then may fail to start now, through no fault of its own. */
@@ -101,11 +103,13 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
   const surprises: Surprise[] = []
   let isEnding = false
   let starts = 0
+  const releases = new Map<string, number>()
   const output = openSync(join(options.folder, 'output.log'), 'a')
 
   const start = (place: Place): void => {
     const number = ++starts
     place.node = `${place.name}.${number}`
+    releases.set(place.node, fleet.release)
     const order: Order = {
       node: place.node,
       witness: join(options.folder, `${place.node}.witness`),
@@ -162,6 +166,7 @@ export function createFleet(recorder: Recorder, options: FleetOptions): Fleet {
   const fleet: Fleet = {
     slots: [],
     release: 0,
+    releaseOf: (node) => releases.get(node)!,
     restartMs: () => 0,
     mayFail: () => false,
     surprises,

@@ -14,6 +14,8 @@ export interface Fleet {
    * which node it is.
    */
   wasHit(node: string | null, from: Time, to: Time): boolean
+  /** A fault hit some node or all of them, or some node was asked to stop: a run that it had claimed ahead may have been put back. */
+  mayHavePutBack(from: Time, to: Time): boolean
   /** When it was asked to stop; infinite if it was not. */
   stopOf(node: string): Time
   /** When it ended; infinite if it has not. */
@@ -60,6 +62,10 @@ export function fleetOf(
       })
     },
     wasHit: (node, from, to) => (hits.get(node) ?? hitsAnybody).some(from, to),
+    mayHavePutBack(from, to) {
+      if ([...stops.values()].some((at) => from <= at && at <= to)) return true
+      return faults.some((fault) => fault.at <= to && fault.until >= from)
+    },
     stopOf: (node) => stops.get(node) ?? Number.POSITIVE_INFINITY,
     endOf: (node) => ends.get(node) ?? Number.POSITIVE_INFINITY,
     faults,

@@ -274,10 +274,11 @@ function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: r
     if (names.length === 1 || !isEntitledTo) continue
     const states = names.flatMap((one) => data().schedules.get(one) ?? [])
     const own = states.filter(({ source }) => ownerOf(source) === app)
-    // If other live apps have all names, none is left for this one.
-    const taken = states.filter(({ source }) =>
-      apps.some((other) => other.app !== app && other.app === ownerOf(source)),
-    )
+    // If other apps that keep their names have all of these, none is left for this one.
+    const taken = states.filter(({ source }) => {
+      const owner = ownerOf(source)
+      return owner !== app && (isCalled(parts, owner) || apps.some((other) => other.app === owner))
+    })
     const active = own.filter(({ retiredAt }) => retiredAt === null)
     // Refused while another app has the declared name, or runs the job under another of its names.
     const isElsewhere = taken.some(({ id, retiredAt }) => id === name || retiredAt === null)

@@ -3,11 +3,11 @@ import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
 import { type Instant, type LedgerFire, type LedgerRun, longestMs, type Start } from '../history.ts'
-import { isInstant } from '../instants.ts'
+import { isExcluded, isInstant } from '../instants.ts'
 import { matchWindows } from '../match-windows.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import type { StoreClock } from '../store-clock.ts'
-import { mayBePutBackInPause } from './reasons.ts'
+import { mayBePutBackInPause, standingWhenPutBack } from './reasons.ts'
 import { isRetryOf } from './rounds-apart.ts'
 
 /** C4 and C5: nothing runs that should not, and nothing too early. And C10's other half: nothing else is on record. */
@@ -31,7 +31,9 @@ function reportPhantom(story: Story, why: string, report: Report): void {
   report(hasRun ? 'C4' : 'C10', story, message, evidence)
 }
 
-function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt, record }: Story): boolean {
+function isOnSchedule(judged: Case, subject: Subject, story: Story): boolean {
+  const { clock, final } = judged
+  const { dueAt, record } = story
   if (subject.expected.has(dueAt)) return true
   const { operations, definitions } = subject
   // Skipped ahead of time it is on record, also if the rule has changed by then.
@@ -41,8 +43,14 @@ function isOnSchedule({ clock, final }: Case, subject: Subject, { dueAt, record 
     const { specs } = definitions.during(clock.timesOf(record.plannedAt))
     if (specs.some((spec) => isInstant(spec, dueAt))) return true
   }
+  // Or claimed ahead by that rule, and put back.
+  if (standingWhenPutBack(judged, subject, story)?.specs.some((spec) => isInstant(spec, dueAt))) return true
   // An instant of the rule that counted until the schedule was retired, recorded when it came back with another one.
   if (record?.reason === 'while-retired') return definitions.specs.some((spec) => isInstant(spec, dueAt))
+  // What a calendar excludes is on record, and an operator may have asked for a round of it.
+  const isLeft =
+    record?.reason === 'calendar' || operations.some((operation) => isRetryOf(operation, { dueAt, nonce: '' }))
+  if (isLeft && definitions.specs.some((spec) => isExcluded(spec, dueAt))) return true
   // What came after the last read was not looked at.
   if (clock.timesOf(dueAt).to > final.at) return definitions.specs.some((spec) => isInstant(spec, dueAt))
   return backfillSpecs(subject, definitions, dueAt).length > 0

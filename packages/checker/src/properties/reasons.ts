@@ -1,5 +1,5 @@
 import { type Case, type Subject, standingOf, timesOfRun } from '../case.ts'
-import { timesOf } from '../definitions.ts'
+import { type Standing, timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import {
   claimOf,
@@ -10,7 +10,7 @@ import {
   type Outcome,
   type Spec,
 } from '../history.ts'
-import { instantsOf } from '../instants.ts'
+import { instantsOf, isExcluded } from '../instants.ts'
 import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
 import { isCancelOf } from './let-go.ts'
@@ -27,7 +27,7 @@ import {
 export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
   failed: ['error', 'timeout', 'step-unknown', 'retry-too-late', 'input-invalid'],
-  skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator'],
+  skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator', 'calendar'],
   missed: ['late', 'superseded', 'too-late', 'while-retired'],
   abandoned: ['crashed', 'crash-budget', 'recovery-too-late', 'stopped'],
   cancelled: ['cancelled-by-operator', 'replaced', 'retired', 'removed'],
@@ -75,6 +75,7 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   'queue-full': isQueueFull,
   paused: (question) => question.mayBePaused && isLetGoInPause(question),
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
+  calendar: ({ specs, record }) => specs.some((spec) => isExcluded(spec, record.dueAt)),
   late: (question) => isLate(question, 'skip'),
   superseded: (question) => isLate(question, 'latest') && isSuperseded(question),
   'too-late': (question) => (isLate(question, 'all') && isBeyondLimit(question)) || isBeyondWindow(question),
@@ -160,14 +161,23 @@ export function mayBePutBack({ clock, fleet, bounds: { claimAheadMs = 0 } }: Cas
   if (claimAheadMs === 0 || record?.round !== 1 || record.plannedAt !== dueAt || isClaimedBefore(story, at))
     return false
   const [from, to] = [clock.timesOf(dueAt).from, clock.timesOf(at).to]
-  return fleet.faults.some((fault) => fault.at <= to && fault.until >= from - claimAheadMs)
+  return fleet.mayHavePutBack(from - claimAheadMs, to)
 }
 
 /** A run of it may have been claimed ahead, before the pause began: a pause counts for the fires after that one. */
-export function mayBePutBackInPause(judged: Case, { definitions }: Subject, story: Story): boolean {
+export function mayBePutBackInPause(judged: Case, subject: Subject, story: Story): boolean {
+  const standing = standingWhenPutBack(judged, subject, story)
+  return standing !== null && standing.paused !== 'yes'
+}
+
+/**
+ * What the schedule may have been when a run of the fire was claimed ahead and put back: pauses and new definitions count for the fires
+ * after that one. `null`: it cannot have been put back.
+ */
+export function standingWhenPutBack(judged: Case, { definitions }: Subject, story: Story): Standing | null {
+  if (!mayBePutBack(judged, story, story.dueAt)) return null
   const { from } = judged.clock.timesOf(story.dueAt)
-  const claimed = { from: from - (judged.bounds.claimAheadMs ?? 0), to: from }
-  return mayBePutBack(judged, story, story.dueAt) && definitions.during(claimed).paused !== 'yes'
+  return definitions.during({ from: from - (judged.bounds.claimAheadMs ?? 0), to: from })
 }
 
 /** As many wait as may, besides the active one; or there are as many as a schedule can have. */

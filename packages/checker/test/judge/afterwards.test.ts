@@ -167,6 +167,28 @@ test('C13, C4: a fire that was claimed ahead of a pause and put back runs after 
   wrong('C13', putBack(0, T - 200, 'latest'))
 })
 
+test('C4: a fire that was claimed ahead of a new definition and put back runs, if something was done to its node', () => {
+  const twoMinutes = { trigger: { kind: 'every', everyMs: 2 * MINUTE, anchor: EPOCH + MINUTE } } as const
+  const putBack = (claimAheadMs: number, changeAt: number, disturb: (history: Builder) => void) => {
+    const made = new Builder().node('n1', 0).node('n2', 0).define(10)
+    made.bounds = { ...made.bounds, claimAheadMs }
+    const history = minutes([1, 2, 3, 5, 7, 9], made).define(changeAt, twoMinutes)
+    disturb(history)
+    history.run(T, [T + 5, T + 10])
+    return history.read(END)
+  }
+  const pause = (history: Builder) => void history.fault('stop', T - 100, T + 50, 'n2')
+  const stop = (history: Builder) => void history.node('n2', T - 50, 'stopping').node('n2', T - 20, 'ended')
+  clean(putBack(300, T - 200, pause))
+  clean(putBack(300, T - 200, stop))
+  wrong('C4', putBack(300, T - 400, pause))
+  wrong(
+    'C4',
+    putBack(300, T - 200, () => {}),
+  )
+  wrong('C4', putBack(0, T - 200, stop))
+})
+
 test('C13: nothing is claimed after a removal or a retirement was acknowledged', () => {
   const over = (verb: 'remove' | 'retire', at: number) => {
     const history = minutes([1, 2, 3, 4]).ask(at, { verb })

@@ -344,6 +344,26 @@ test('a pause counts for the fires after the one that is claimed', async () => {
   fleet.end()
 })
 
+test('a new definition counts for the fires after the one that is claimed, also if that is handed back', async () => {
+  const fleet = await createFleet({ probes: true })
+  await fleet.operator.schedules.put('bill', { job: 'bill', cron: '*/10 * * * *' })
+  const work: Declare = (app, { clock }) => app.job('bill', {}, () => clock.sleep(10))
+  await fleet.addMany(2, work)
+  await fleet.advance(BETWEEN_MS)
+  const holder = await holderOf(fleet)
+  await fleet.operator.schedules.put('bill', { job: 'bill', cron: '5,15,25 * * * *' })
+  const stopped = holder.app.stop()
+  await fleet.advance('15m')
+  await fleet.world.until(stopped)
+  const handled = fleet.handled.filter(({ dueAt }) => dueAt >= DUE)
+  const minutes = handled.map(({ dueAt, member }) => [(dueAt - NEW_YEAR) / MINUTE, member === holder])
+  assert.deepEqual(minutes, [
+    [10, false],
+    [15, false],
+  ])
+  fleet.end()
+})
+
 test('a blocked event loop starts the run late, and beyond the grace leaves it to the misfire policy', async () => {
   const declare = (late: 'skip' | 'latest'): Declare => bill({ misfire: { grace: '1s', late } })
   for (const [blockedMs, late, expected] of [

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { startEtcd } from '../../../../scripts/servers/index.ts'
+import { startProxy } from '../../../../verification/chaos/proxy.ts'
+import { cronce } from '../../src/app/cronce.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
 import { openKvStore } from '../../src/store/kv/open.ts'
 import { ServerClock } from '../../src/store/kv/server-clock.ts'
 import { StoreTime } from '../../src/store/kv/time.ts'
 import { beat } from '../../src/testing/conformance/samples.ts'
-import { driverAt, OPENING } from './etcd-kit.ts'
+import { driverAt } from './etcd-kit.ts'
+import { OPENING } from './kv-kit.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12)
 
@@ -113,18 +116,30 @@ test("the store's clock is the server's, independent of the process's clock", as
 test('an instance that joins, or asks only for the time, waits until it is known well', async () => {
   await using server = await startEtcd()
   const driver = driverAt(server.url)
-  let waits = 0
+  const waits: number[] = []
   driver.clock = () => ({ earliest: NOON, latest: NOON + 1_000, steps: 0 })
-  driver.sharpen = async () => {
-    waits++
-  }
+  driver.sharpen = async (mostMs) => void waits.push(mostMs)
   const store = await openKvStore(driver, { ...OPENING, prefix: 'cronce', onClose: () => driver.close() })
   await store.load(['s'])
-  assert.equal(waits, 0)
+  assert.equal(waits.length, 0)
   await store.load([])
-  assert.equal(waits, 1)
-  await store.beat(beat('i', { join: true }))
+  assert.equal(waits.length, 1)
+  await store.beat(beat('i', { join: true, leaseMs: 10_000 }))
   await store.beat(beat('i'))
-  assert.equal(waits, 2)
+  // A fifth of the lease is how long the engine waits for a heartbeat.
+  assert.deepEqual(waits.slice(1), [1_000])
   await store.close()
+})
+
+test('an app starts although its etcd is too far away for a sharp clock', { timeout: 120_000 }, async () => {
+  await using server = await startEtcd()
+  const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
+  proxy.delay(20)
+  const store = etcd({ endpoints: [`http://127.0.0.1:${proxy.port}`] })
+  const app = cronce({ store, app: 'distant', lease: '5s', logger: false, signals: false })
+  app.job('work', { cron: '0 0 1 1 *' }, () => {})
+  await app.start()
+  assert.equal((await app.instances.list()).length, 1)
+  await app.stop()
+  await proxy.close()
 })

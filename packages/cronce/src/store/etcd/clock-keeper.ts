@@ -12,8 +12,6 @@ const SHARP_MS = 10
 export const BLURRED_MS = 150
 const NEXT_ASK_MS = 4
 const KEEP_MS = 10_000
-/** The longest that an instance waits for a sharp clock before it joins. Without one it starts fires late, never early. */
-const MOST_WAIT_MS = 3_000
 const TIMEOUT_MS = 2_000
 /** Where, within the time in which the second may change, requests arrive: they divide it into five parts. */
 const PARTS = [-0.3, -0.1, 0.1, 0.3]
@@ -40,9 +38,9 @@ export class ClockKeeper {
     this.#loop ??= this.#keep().catch(() => {})
   }
 
-  /** Resolves when the clock is known well, or after a while. */
-  async isSharp(): Promise<void> {
-    const deadline = performance.now() + MOST_WAIT_MS
+  /** Resolves when the clock is known well, after this time at the latest. */
+  async isSharp(mostMs: number): Promise<void> {
+    const deadline = performance.now() + mostMs
     while (this.clock.width > SHARP_MS && performance.now() < deadline && !this.#stop.signal.aborted) {
       await sleep(NEXT_ASK_MS)
     }

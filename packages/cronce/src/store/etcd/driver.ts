@@ -71,8 +71,8 @@ export class EtcdDriver implements KvDriver {
     return this.#keeper.clock.bounds()
   }
 
-  sharpen(): Promise<void> {
-    return this.#keeper.isSharp()
+  sharpen(mostMs: number): Promise<void> {
+    return this.#keeper.isSharp(mostMs)
   }
 
   async read(reads: readonly Read[], at?: number): Promise<Snapshot> {

@@ -1,5 +1,8 @@
 import type { Instant } from '../../model/schedule.ts'
 
+/** How long a caller that only wants to know the time waits for a sharp clock: less than any call may take. */
+export const SHARPEN_MS = 1_500
+
 /**
  * What a consensus store must be able to do: ordered keys, guarded writes, leases, and its clock. Keys and values are texts; keys
  * are ordered by their UTF-8 bytes. `revision` counts the writes of the whole server.
@@ -9,8 +12,8 @@ export interface KvDriver {
   readonly name: string
   /** Bounds of the server's clock: it shows at least `earliest` and at most `latest`. */
   clock(): ClockBounds
-  /** Resolves when the bounds are close together, or after a while. */
-  sharpen(): Promise<void>
+  /** Resolves when the bounds are close together, after this time at the latest: a distant server never shows its clock that well. */
+  sharpen(mostMs: number): Promise<void>
   /** All at one moment: the present, or the one right after the write `at`. Throws `RevisionGone` if that is no longer kept. */
   read(reads: readonly Read[], at?: number): Promise<Snapshot>
   /** See `Commit`. Throws `LeaseEnded`, having written nothing, if a put names a lease that has ended. */

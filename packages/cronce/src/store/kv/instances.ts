@@ -32,6 +32,8 @@ interface KnownInstance extends StoredInstance {
 const MOST_ROUNDS = 20
 const BITE = 100
 const DAY_MS = 86_400_000
+/** Of the lease: how long an instance waits for a sharp clock before it joins. Its heartbeat must be answered within a fifth. */
+const SHARPEN_PART = 1 / 10
 
 /** The instances of a namespace: live, and over. */
 export class Instances {
@@ -50,7 +52,7 @@ export class Instances {
   async beat(given: Beat): Promise<BeatAnswer> {
     const { id } = given.instance
     // From here on this process claims, and stamps what it records.
-    if (given.join) await this.#context.driver.sharpen()
+    if (given.join) await this.#context.driver.sharpen(given.leaseMs * SHARPEN_PART)
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const known = this.#known.get(id) ?? (await this.#read(id))
       const isRefused = known === 'gone' || !isAccepted(known, given)

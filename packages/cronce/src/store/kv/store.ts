@@ -5,7 +5,7 @@ import { activityPuts, listActivity } from './activity.ts'
 import { ChangeWriter } from './change-writer.ts'
 import type { Context } from './context.ts'
 import { countFires } from './counts.ts'
-import type { Guard, Put } from './driver.ts'
+import { type Guard, type Put, SHARPEN_MS } from './driver.ts'
 import { findDue } from './due.ts'
 import { Instances } from './instances.ts'
 import { Leases } from './leases.ts'
@@ -64,7 +64,7 @@ export class KvStore implements Store<never> {
     const { identity, time, driver } = this.#context
     const schedules = ids.length === 0 ? [] : await this.#schedules.load(ids)
     // The caller wants to know the time.
-    if (ids.length === 0) await Promise.all([driver.sharpen(), driver.read([])])
+    if (ids.length === 0) await Promise.all([driver.sharpen(SHARPEN_MS), driver.read([])])
     return { now: time.now(), epoch: identity.epoch, schedules }
   }
 

@@ -96,8 +96,10 @@ export class ZooKeeperDriver implements KvDriver {
     return this.#parts.clock.bounds()
   }
 
-  async sharpen(): Promise<void> {
+  async sharpen(mostMs: number): Promise<void> {
+    const deadline = performance.now() + mostMs
     for (let tries = 0; tries < SHARPEN_TRIES && this.#parts.clock.width > SHARP_MS; tries++) {
+      if (performance.now() >= deadline) return
       await this.askTime().catch(() => {})
     }
   }
