@@ -5,6 +5,7 @@
 export { callbackProof } from './app/handle-callback.ts'
 export { fireProof } from './app/handle-fire-auth.ts'
 export { nearestInstant } from './app/nearest-instant.ts'
+export { surroundLike } from './app/surroundings.ts'
 export { cronOfWords } from './client/cron-words.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { EXPECTED_RULE, expectedInput } from './client/expected-rule.ts'
@@ -25,6 +26,8 @@ export {
   SLOT_JOB,
   SLOT_PREFIX,
 } from './model/exclusive-jobs.ts'
+export { type QueryIn, queryIn } from './store/postgres/tx.ts'
+export { sqliteAt } from './store/sqlite/sqlite.ts'
 export type { CommandEnd } from './target/command/supervise.ts'
 export { superviseRun } from './target/command/supervise-run.ts'
 export { recordedThresholds } from './watch/job-thresholds.ts'

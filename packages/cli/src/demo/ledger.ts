@@ -54,29 +54,37 @@ export function audit(evidence: Evidence): Ledger {
       if (evidence.isFinal) lost.push(`${name} was due, and is not on record`)
       continue
     }
-    if (fire.state === 'open' && evidence.isFinal) lost.push(`${name} never ended`)
     const about = { name, fire, runs: inOrder(runs.get(name)), lines: lines.get(name) ?? [] }
-    duplicates.push(...doubled(about, evidence.isFinal), ...paidTwice(about, payments.get(name)?.length ?? 0))
+    const paid = payments.get(name)?.length ?? 0
+    duplicates.push(...doubled(about, evidence.isFinal), ...paidTwice(about, paid))
     // The record may be there a moment before the witness has written its line.
-    if (evidence.isFinal)
-      lost.push(...unseen(about), ...unpaid(about, evidence.paying, payments.get(name)?.length ?? 0))
+    if (evidence.isFinal) lost.push(...neverEnded(about), ...unseen(about), ...unpaid(about, evidence.paying, paid))
   }
   const ended = [...fires].filter(([name]) => due.has(name)).map(([, [fire]]) => fire!)
   return {
     due: due.size,
-    ran: ended.filter(({ state }) => state === 'succeeded').length,
-    failed: ended.filter(({ state }) => ['failed', 'abandoned', 'cancelled'].includes(state)).length,
-    skipped: count(ended.filter(({ state }) => state === 'skipped').map(({ reason }) => reason!)),
-    missed: count(ended.filter(({ state }) => state === 'missed').map(({ reason }) => reason!)),
-    open: ended.filter(({ state }) => state === 'open').length,
-    again: count(
-      [...runs.values()].flatMap((all) => inOrder(all).slice(0, -1)).map(({ reason }) => reason ?? 'running'),
-    ),
+    ...countEnds(ended),
+    again: countAgain(runs),
     overtaken: countOvertaken(evidence),
     duplicates,
     lost,
     early: evidence.runs.filter(({ startedAt, dueAt }) => startedAt < dueAt).map((run) => `${keyOf(run)} began early`),
   }
+}
+
+function countEnds(fires: readonly FireView[]): Pick<Ledger, 'ran' | 'failed' | 'skipped' | 'missed' | 'open'> {
+  const of = (...states: readonly FireView['state'][]) => fires.filter(({ state }) => states.includes(state))
+  return {
+    ran: of('succeeded').length,
+    failed: of('failed', 'abandoned', 'cancelled').length,
+    skipped: count(of('skipped').map(({ reason }) => reason!)),
+    missed: count(of('missed').map(({ reason }) => reason!)),
+    open: of('open').length,
+  }
+}
+
+function countAgain(runs: ReadonlyMap<string, readonly RunView[]>): ReadonlyMap<string, number> {
+  return count([...runs.values()].flatMap((all) => inOrder(all).slice(0, -1)).map(({ reason }) => reason ?? 'running'))
 }
 
 function countOvertaken({ runs, lines }: Evidence): number {
@@ -110,6 +118,10 @@ function doubled({ name, fire, runs, lines }: About, isFinal: boolean): string[]
   const isRun = fire.state !== 'skipped' && fire.state !== 'missed'
   if (!isRun && started.length > 0) found.push(`${name} is on record as ${fire.state}, and was started`)
   return found
+}
+
+function neverEnded({ name, fire }: About): string[] {
+  return fire.state === 'open' ? [`${name} never ended`] : []
 }
 
 function unseen({ name, fire, runs, lines }: About): string[] {

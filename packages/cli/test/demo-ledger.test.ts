@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FireView, RunView } from 'cronce'
-import { audit, type Evidence } from './ledger.ts'
-import { verdict } from './report.ts'
-import type { Line } from './witness.ts'
+import { audit, type Evidence } from '../src/demo/ledger.ts'
+import { verdict } from '../src/demo/report.ts'
+import type { Line } from '../src/demo/witness.ts'
 
 /** The ledger must detect violations, or a clean ledger would prove nothing. */
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import type { Message, Order } from './order.ts'
 import { witnessPath } from './witness.ts'
+import { ORDER_VARIABLE } from './worker.ts'
 
 export const SLOTS = ['A', 'B', 'C'] as const
 export type Slot = (typeof SLOTS)[number]
@@ -29,7 +29,7 @@ export interface Running {
 
 export interface Fleet {
   readonly places: readonly Place[]
-  start(slot: Slot): void
+  start(slot: Slot, more?: Partial<Order>): void
   signal(place: Place, signal: NodeJS.Signals): void
   /** Asks all processes to leave, and waits. Processes that do not leave are killed. */
   leave(): Promise<void>
@@ -51,12 +51,18 @@ export function createFleet(
     (slot): Place => ({ slot, pid: 0, status: 'starting', instances: [], runs: 0, running: new Map() }),
   )
   let starts = 0
+  // A process that is started again gets what the last one got.
+  let latest = order
 
-  const start = (slot: Slot): void => {
+  const start: Fleet['start'] = (slot, more) => {
     const place = places.find((one) => one.slot === slot)!
-    const own: Order = { ...order, slot, witness: witnessPath(folder, `${++starts}-${slot}`) }
-    const child = fork(join(import.meta.dirname, 'worker.ts'), [JSON.stringify(own)], {
+    latest = { ...latest, ...more }
+    const own: Order = { ...latest, slot, witness: witnessPath(folder, `${++starts}-${slot}`) }
+    const child = fork(process.argv[1]!, ['demo'], {
+      // The terminal must not signal it: the story decides when it ends.
+      detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { ...process.env, [ORDER_VARIABLE]: JSON.stringify(own) },
     })
     children.set(slot, child)
     place.pid = child.pid ?? 0
