@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 const { CRONCE_LONG } = process.env
 /** Take long, and what they show is shown in part by others each time; `npm run test:long` has all of them. */
 const LONG = [
+  'packages/cli/test/demo-long.test.ts',
   'packages/cli/test/doctor-stores.test.ts',
   'packages/cli/test/prometheus.test.ts',
   'packages/cli/test/steer-stores.test.ts',
@@ -20,7 +21,12 @@ const LONG = [
   'packages/cronce/test/watch/alertmanager.test.ts',
   'packages/cronce/test/watch/processes.test.ts',
   'packages/dashboard/test/dashboard-long.test.ts',
+  'packages/queues/test/bull.test.ts',
+  'packages/queues/test/bullmq-faults.test.ts',
+  'packages/queues/test/migrate-bullmq.test.ts',
+  'packages/queues/test/postgres-completed.test.ts',
   'scripts/servers/nothing-left.test.ts',
+  'scripts/site/site-browser.test.ts',
 ]
 const isWanted = (file: string): boolean => CRONCE_LONG === '1' || !LONG.includes(file)
 /**
@@ -70,7 +76,7 @@ const STAGES: readonly (readonly Step[])[] = [
   [['explorer and mutants', 'node', ...TEST, '--test-concurrency=2', ...PROOFS]],
   [['chaos', 'node', ...TEST, '--test-concurrency=2', 'verification/chaos/**/*.test.ts']],
   [
-    ['demo', 'node', 'scripts/demo/run.ts', '--seconds', '5'],
+    ['demo', 'node', 'scripts/demo.ts', '--seconds', '5'],
     ['docs and examples', 'node', 'scripts/check-docs.ts'],
     ['package shape', 'node', 'scripts/check-packages.ts'],
   ],

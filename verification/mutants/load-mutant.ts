@@ -10,7 +10,10 @@ import { findMutant } from './mutants.ts'
  *
  *     MUTANT=no-token-check node --import ./verification/mutants/load-mutant.ts …
  */
-const SOURCE = new URL('../../packages/cronce/src/', import.meta.url).href
+const ROOT = new URL('../../', import.meta.url).href
+const SOURCE = new URL('packages/cronce/src/', ROOT).href
+/** The other packages, by their whole paths. */
+const OTHERS = new URL('packages/', ROOT).href
 /** Compiled from the Lua files, which the edits are about. */
 const SCRIPTS = 'store/redis/scripts.ts'
 const LUA = 'store/redis/lua/'
@@ -23,8 +26,8 @@ const mutant = findMutant(MUTANT)
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context)
-    if (!url.startsWith(SOURCE) || loaded.source === undefined || loaded.source === null) return loaded
-    const file = url.slice(SOURCE.length)
+    if (!url.startsWith(OTHERS) || loaded.source === undefined || loaded.source === null) return loaded
+    const file = url.slice((url.startsWith(SOURCE) ? SOURCE : ROOT).length)
     if (file === SCRIPTS && mutant.edits.some((edit) => edit.file.startsWith(LUA))) {
       return { ...loaded, source: compileLua((name, lua) => mutate(mutant, `${LUA}${name}`, lua)) }
     }

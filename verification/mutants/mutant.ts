@@ -9,7 +9,7 @@ export interface Mutant {
 }
 
 export interface Edit {
-  /** Below `packages/cronce/src`. */
+  /** Below `packages/cronce/src`; a name that begins with `packages/` is a whole path. */
   readonly file: string
   /** The text in the source, which occurs nowhere else in that file. */
   readonly find: string

@@ -1,7 +1,9 @@
+import { ACCESS_MUTANTS } from './catalogue/access.ts'
 import { ACTIVITY_MUTANTS, DETECT_MUTANTS } from './catalogue/activity.ts'
 import { AFTER_STALL_MUTANTS } from './catalogue/after-stall.ts'
 import { APP_MUTANTS } from './catalogue/apps.ts'
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
+import { CALENDAR_MUTANTS } from './catalogue/calendar.ts'
 import { CLAIM_AHEAD_MUTANTS } from './catalogue/claim-ahead.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
@@ -30,9 +32,11 @@ import type { Mutant } from './mutant.ts'
 export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
   ...ACTIVITY_MUTANTS,
+  ...ACCESS_MUTANTS,
   ...DETECT_MUTANTS,
   ...FEED_MUTANTS,
   ...PLAN_MUTANTS,
+  ...CALENDAR_MUTANTS,
   ...TURN_MUTANTS,
   ...WAITING_MUTANTS,
   ...SETTLE_MUTANTS,

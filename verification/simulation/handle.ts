@@ -38,7 +38,7 @@ interface Attempted {
   told: 'committed' | 'rolled-back' | null
 }
 
-type SomeRun = Run<unknown, MemoryTransaction>
+export type SomeRun = Run<unknown, MemoryTransaction>
 
 /** The handler of every schedule. Its behavior depends only on the seed, the fire and the attempt. */
 export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {

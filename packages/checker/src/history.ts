@@ -123,6 +123,11 @@ export interface CronSpec {
   readonly expression: string
   readonly tz: string
   readonly dst: 'auto' | 'wall' | 'once' | 'shift'
+  /** Closed days, and what becomes of their fires. */
+  readonly calendar?: {
+    readonly days: string
+    readonly excluded?: 'skip' | 'next-working-day' | 'previous-working-day' | 'nearest' | undefined
+  }
 }
 
 export interface EverySpec {

@@ -1,7 +1,7 @@
 export type * from './history.ts'
 export { judge } from './judge.ts'
 export { judgeLedger } from './ledger/judge-ledger.ts'
-export { expressionInstants, intervalInstants } from './ledger/rule-instants.ts'
+export { excludedInstants, expressionInstants, intervalInstants } from './ledger/rule-instants.ts'
 export type {
   LedgerCounts,
   LedgerRule,

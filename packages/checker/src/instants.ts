@@ -1,5 +1,5 @@
 import type { CronSpec, EverySpec, Instant, Spec } from './history.ts'
-import { oracleFires } from './oracle/ask-oracle.ts'
+import { oracleExcluded, oracleFires } from './oracle/ask-oracle.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -20,6 +20,18 @@ export function instantsOf(spec: Spec, from: Instant, to: Instant): readonly Ins
   }
 }
 
+/** The instants that the calendar of a schedule excludes, from `from` to `to`, both included, within its start and end. */
+export function excludedOf({ trigger, start, end }: Spec, from: Instant, to: Instant): readonly Instant[] {
+  const low = Math.max(from, start ?? from)
+  const high = Math.min(to, (end ?? Number.POSITIVE_INFINITY) - 1)
+  if (trigger?.kind !== 'cron' || trigger.calendar === undefined || low > high) return []
+  return cronInstants(trigger, low, high, oracleExcluded)
+}
+
+export function isExcluded(spec: Spec, dueAt: Instant): boolean {
+  return excludedOf(spec, dueAt, dueAt).length > 0
+}
+
 export function isInstant(spec: Spec, dueAt: Instant): boolean {
   return instantsOf(spec, dueAt, dueAt).length > 0
 }
@@ -33,21 +45,21 @@ function everyInstants({ everyMs, anchor }: EverySpec, from: Instant, to: Instan
 /** Thousands of histories ask about the same few expressions and days. */
 const chunks = new Map<string, readonly Instant[]>()
 
-function cronInstants(trigger: CronSpec, from: Instant, to: Instant): readonly Instant[] {
+function cronInstants(trigger: CronSpec, from: Instant, to: Instant, ask = oracleFires): readonly Instant[] {
   const length = namesOneSecond(trigger.expression) ? DAY : HOUR
   const instants: Instant[] = []
   for (let chunk = Math.floor(from / length); chunk * length <= to; chunk++) {
-    for (const at of chunkOf(trigger, chunk * length, length)) if (at >= from && at <= to) instants.push(at)
+    for (const at of chunkOf(trigger, chunk * length, length, ask)) if (at >= from && at <= to) instants.push(at)
   }
   return instants
 }
 
-function chunkOf(trigger: CronSpec, from: Instant, length: number): readonly Instant[] {
-  const { expression, tz, dst } = trigger
-  const key = `${expression}|${tz}|${dst}|${from}`
+function chunkOf(trigger: CronSpec, from: Instant, length: number, ask: typeof oracleFires): readonly Instant[] {
+  const { expression, tz, dst, calendar } = trigger
+  const key = `${ask.name}|${expression}|${tz}|${dst}|${calendar?.excluded}|${calendar?.days}|${from}`
   const known = chunks.get(key)
   if (known !== undefined) return known
-  const found = oracleFires(expression, { tz, dst }, from, from + length)
+  const found = ask(expression, { tz, dst, calendar }, from, from + length)
   if (chunks.size >= MOST_CHUNKS) chunks.clear()
   chunks.set(key, found)
   return found

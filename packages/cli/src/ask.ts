@@ -9,7 +9,7 @@ export function askAt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): (qu
       return await new Promise<string>((resolve, reject) => {
         reader.on('SIGINT', () => {
           output.write('\n')
-          reject(new Interrupted('SIGINT', 130))
+          reject(new Interrupted('Interrupted by SIGINT.', 130))
         })
         reader.on('close', () => resolve(''))
         reader.question(question).then(resolve, reject)

@@ -20,6 +20,8 @@ export interface CronceConfig {
   readonly lease?: CronceOptions['lease']
   readonly drain?: CronceOptions['drain']
   readonly holdDown?: CronceOptions['holdDown']
+  /** Calendars by name, for the option `calendar` of jobs and schedules. */
+  readonly calendars?: CronceOptions['calendars']
   /** Where the watchdog sends its alerts, and what it reports: in code, since channels are functions. */
   readonly alerts?: CronceOptions['alerts']
   readonly watch?: CronceOptions['watch']
@@ -62,6 +64,7 @@ const TYPES: Readonly<Record<keyof CronceConfig, readonly string[]>> = {
   lease: ['string', 'number'],
   drain: ['string', 'number'],
   holdDown: ['string', 'number'],
+  calendars: ['object'],
   alerts: ['object'],
   watch: ['object'],
   jobs: ['string', 'object'],

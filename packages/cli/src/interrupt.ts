@@ -1,3 +1,5 @@
+import { watchParent } from './watch-parent.ts'
+
 /** A terminal that hangs up ends what runs in it as SIGTERM does. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
@@ -20,9 +22,10 @@ export function interruptSignal(): () => AbortSignal {
           }
           // After a blocked event loop, the timer comes first, then signals that have arrived meanwhile, then the immediate.
           setTimeout(() => setImmediate(() => (isCopyPast = true)), SAME_MS).unref()
-          made.abort(new Interrupted(name, code))
+          made.abort(new Interrupted(`Interrupted by ${name}.`, code))
         })
       }
+      watchParent(process, () => made.abort(new Interrupted('npm has ended.', SIGNALS.SIGTERM)))
     }
     return controller.signal
   }
@@ -33,8 +36,8 @@ export class Interrupted extends Error {
   override readonly name = 'AbortError'
   readonly exitCode: number
 
-  constructor(signal: string, exitCode: number) {
-    super(`Interrupted by ${signal}.`)
+  constructor(message: string, exitCode: number) {
+    super(message)
     this.exitCode = exitCode
   }
 }

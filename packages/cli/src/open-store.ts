@@ -146,13 +146,16 @@ export async function openSetting(
   io: Io,
   options: { adopt?: boolean } = {},
 ): Promise<Connection> {
-  const { store, namespace, secrets } = setting
+  const { store, namespace, secrets, config } = setting
+  const { calendars } = config
   const tell = (message: string): void =>
     io.err(`${io.paintErr('yellow', 'warning:')} ${sanitize(redactSecrets(message, secrets))}\n`)
   demandFile(store)
   // Three hundred files, which most of what is asked without a store does not need.
   const { connect } = await import('cronce')
-  return withoutSecrets(secrets, () => connect({ store, namespace, ...options, logger: { warn: tell, error: tell } }))
+  return withoutSecrets(secrets, () =>
+    connect({ store, namespace, calendars, ...options, logger: { warn: tell, error: tell } }),
+  )
 }
 
 /**

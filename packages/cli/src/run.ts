@@ -1,4 +1,4 @@
-import { CronceError } from 'cronce/cron'
+import { CronceError, CronError } from 'cronce/cron'
 import { type Flags, readArgs } from './args.ts'
 import type { Entry } from './commands/command.ts'
 import { COMMON_FLAGS, commandHelp, overview } from './commands/help.ts'
@@ -19,12 +19,19 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof Interrupted) return thrown.exitCode
     if (!(thrown instanceof CronceError)) throw thrown
-    const error = withOrigin(thrown, io)
+    const error = await withMeant(withOrigin(thrown, io), argv)
     // The flags may not have been understood, so these are looked for in the raw arguments.
     const flags = await flagsOf(argv[0])
     io.err(wantsJson(argv) ? errorJson(error, flags) : errorText(error, io.paintErr, flags))
     return exitCodeOf(error)
   }
+}
+
+/** With what was meant by an expression in words. Loaded for such an error only. */
+async function withMeant(error: CronceError, argv: readonly string[]): Promise<CronceError> {
+  if (!(error instanceof CronError)) return error
+  const { inFields } = await import('./cron-of-words.ts')
+  return inFields(error, argv)
 }
 
 /** Of a command, by its name. */

@@ -1,4 +1,4 @@
-import { type CronOptions, type CronTrigger, cron, type EveryTrigger } from 'cronce/cron'
+import { type CronOptions, type CronTrigger, cron, type EveryTrigger, type ExcludedRule } from 'cronce/cron'
 import type { Args, Flags } from './args.ts'
 import { readFrom } from './from.ts'
 import { UsageError } from './usage-error.ts'
@@ -47,6 +47,17 @@ export const SCHEDULE_FLAGS = {
     help: 'Whose grammar it is written in: default, vixie, ocps, quartz, eventbridge, kubernetes',
   },
   wrap: { type: 'boolean', help: 'Accept ranges that wrap around, such as 22-2 or FRI-MON' },
+  'closed-days': {
+    type: 'string',
+    value: 'DAYS',
+    help: 'Days on which it does not fire, such as "SAT SUN 12-25 2026-04-03 2026-12-24/2027-01-01"',
+  },
+  excluded: {
+    type: 'string',
+    value: 'RULE',
+    choices: ['skip', 'next-working-day', 'previous-working-day', 'nearest'],
+    help: 'What to do with fires of closed days: skip (default), next-working-day, previous-working-day, nearest',
+  },
   seed: { type: 'string', value: 'TEXT', help: 'What H is hashed from, usually the name of the schedule' },
 } as const satisfies Flags
 
@@ -91,7 +102,19 @@ function readOptions(args: Args): CronOptions {
     dialect: args.text('dialect') as CronOptions['dialect'],
     wrap: args.has('wrap') ? true : undefined,
     seed: args.text('seed'),
+    calendar: readCalendar(args),
   }
+}
+
+function readCalendar(args: Args): CronOptions['calendar'] {
+  const days = args.text('closed-days')
+  const excluded = args.text('excluded') as ExcludedRule | undefined
+  if (days !== undefined) return { days, excluded }
+  if (excluded === undefined) return undefined
+  throw new UsageError(
+    '--excluded means nothing without --closed-days.',
+    'Leave it out, or add --closed-days "SAT SUN".',
+  )
 }
 
 /** `@every` has no zone, but its times are printed in one. cron() has refused names that are no zones. */

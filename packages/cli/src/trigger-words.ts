@@ -1,4 +1,4 @@
-import type { TriggerData } from 'cronce/cron'
+import type { CronData, TriggerData } from 'cronce/cron'
 import { trigger as makeTrigger } from 'cronce/cron'
 import { formatDuration, formatLocal, precisionFor } from './format.ts'
 import { words } from './words.ts'
@@ -15,9 +15,24 @@ export function triggerWords(data: TriggerData | null, tz = 'UTC'): string {
       return `Once, ${formatLocal(trigger.at, tz, precisionFor([trigger.at], tz))}`
     case 'cron': {
       if (trigger.timing === 'event') return 'When a process starts'
-      return isUtc(trigger.tz) ? words(trigger.fields) : `${words(trigger.fields)} (${trigger.tz})`
+      const when = isUtc(trigger.tz) ? words(trigger.fields) : `${words(trigger.fields)} (${trigger.tz})`
+      return data.kind === 'cron' ? `${when}${calendarWords(data)}` : when
     }
   }
+}
+
+const EXCLUDED_WORDS = {
+  skip: 'not on closed days',
+  'next-working-day': 'moved from closed days to the next open one',
+  'previous-working-day': 'moved from closed days to the open one before',
+  nearest: 'moved from closed days to the nearest open one',
+} as const
+
+/** What a calendar makes of it; empty without one. */
+export function calendarWords({ calendar }: Pick<CronData, 'calendar'>): string {
+  if (calendar === undefined) return ''
+  const by = calendar.name === undefined ? '' : ` of ${calendar.name}`
+  return `, ${EXCLUDED_WORDS[calendar.excluded ?? 'skip']}${by}`
 }
 
 /** As it was written. */

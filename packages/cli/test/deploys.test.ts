@@ -105,6 +105,29 @@ describe('what the command line reports about deploys', { concurrency: 3, timeou
     assert.equal((await verify('--from', String(to + 1))).status, 0, 'what came after it is sound')
   })
 
+  test('describe tells since when and why a schedule is retired, and with show when what waits there ends', async (context) => {
+    const { store, start } = deploysOn(context)
+    const first = await start('v1', { tick: '1h', other: '1h' })
+    await first.stop()
+    const second = await start('v2', { other: '1h' })
+    await second.schedules.trigger('tick')
+    await until(async () => (await second.schedules.get('tick')).state === 'retired')
+    const { from } = (await second.schedules.get('tick')).retirements[0]!
+    const { stdout } = await ask(['describe', 'tick', '--store', store])
+    assert.match(stdout, /state +retired since .*: deployment v2 does not declare it\n/)
+    assert.match(stdout, /waiting +due .*, attempt 1, frozen\n/)
+    const ends = new Date(from + 86_400_000).toISOString().slice(0, 16).replace('T', ' ')
+    const shown = await ask(['show', 'tick', '--store', store])
+    for (const text of [stdout, shown.stdout]) {
+      const words = /ends as cancelled \(retired\) \w+ (.{16})/.exec(text.replace(/\s+/g, ' '))
+      assert.equal(words?.[1], ends, text)
+    }
+    assert.match(shown.stdout, /waits +Frozen, since the schedule is retired/)
+    await second.schedules.pause('tick')
+    const paused = await ask(['describe', 'tick', '--store', store])
+    assert.match(paused.stdout, /state +retired since .*: deployment v2 does not declare it; paused since /)
+  })
+
   test('doctor warns at once about processes of one app that declare no job in common', async (context) => {
     const { store, start } = deploysOn(context)
     await start(undefined, { web: '1h' })

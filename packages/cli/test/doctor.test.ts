@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { InstanceView, StoreView } from 'cronce'
+import { type Rule, THRESHOLDS } from 'cronce/internal'
 import type { Facts, FleetFacts, MachineFacts, RunFact, ScheduleFact, StoreFacts } from '../src/doctor/facts.ts'
 import { CHECKS, type CheckName, type Finding, type Level } from '../src/doctor/finding.ts'
 import { judge } from '../src/doctor/judge.ts'
@@ -66,6 +67,8 @@ const SCHEDULE: ScheduleFact = {
   state: 'active',
   nextAt: NOW + HOUR,
   dueSince: NOW + HOUR,
+  oldestRun: null,
+  problems: [],
   on: null,
   needsInstance: true,
   timeoutMs: 10 * MINUTE,
@@ -87,6 +90,8 @@ const FLEET: FleetFacts = {
   now: NOW,
   instances: [INSTANCE],
   deployments: [{ app: 'shop', active: 'v7', activated: null, deployments: [], refused: [] }],
+  thresholds: new Map(),
+  internal: [],
   schedules: [SCHEDULE],
   isSample: false,
   runs: [RUN],
@@ -107,6 +112,12 @@ function judged({ machine, store, fleet }: Broken = {}): Finding[] {
     fleet: fleet === null ? null : { ...FLEET, ...fleet },
   }
   return judge(facts)
+}
+
+/** The schedule, with what the rules of the watchdog found. */
+function troubled(rule: Rule, schedule: Partial<ScheduleFact> = {}): ScheduleFact {
+  const one = { ...SCHEDULE, ...schedule }
+  return { ...one, problems: [{ rule, subject: one.name, text: 'as the rule says' }] }
 }
 
 /** That these facts, and no others, are found wrong with this. */
@@ -194,8 +205,8 @@ describe('what the doctor makes of facts', () => {
   })
 
   test('a store that is slow, or whose clock is another', () => {
-    const slow = [900, 2, 900, 900, 1].map((latencyMs) => ({ ...STORE_VIEW, latencyMs }))
-    finds({ store: { checks: slow } }, 'latency', 'warn', /in 900ms \(median of 5, slowest 900ms\)/)
+    const slow = [1_900, 2, 1_900, 1_900, 1].map((latencyMs) => ({ ...STORE_VIEW, latencyMs }))
+    finds({ store: { checks: slow } }, 'latency', 'warn', /in 1900ms \(median of 5, slowest 1900ms\)/)
     const behind = [{ ...STORE_VIEW, offsetMs: -312 }]
     finds({ store: { checks: behind } }, 'clock', 'warn', /clock is 312ms behind the store's, give or take 1ms/)
     const unsure = [{ ...STORE_VIEW, offsetMs: 150, latencyMs: 200 }]
@@ -240,7 +251,7 @@ describe('what the doctor makes of facts', () => {
   })
 
   test('work that belongs to labels which no live instance has, and schedules of hosts that have left', () => {
-    const placed = { ...SCHEDULE, name: 'backup', job: 'backup', on: { role: ['db'] } }
+    const placed = troubled('no-runner', { name: 'backup', job: 'backup', on: { role: ['db'] } })
     finds({ fleet: { schedules: [placed] } }, 'orphans', 'fail', /no live instance has role=db/)
     const labelled = { ...INSTANCE, labels: { role: 'db' } }
     finds(
@@ -261,13 +272,15 @@ describe('what the doctor makes of facts', () => {
 
   test('a fleet that has left, is drained, silent, dying, or whose clocks are off', () => {
     const gone = { ...INSTANCE, state: 'dead' as const }
-    const late = { ...SCHEDULE, dueSince: NOW - HOUR }
+    const orphan = troubled('no-runner')
+    const late = troubled('no-runner', { dueSince: NOW - HOUR })
     const levels = (fleet: Partial<FleetFacts>) =>
       judged({ fleet }).flatMap(({ check, level }) => (level === 'ok' ? [] : [`${check} ${level}`]))
-    assert.deepEqual(levels({ instances: [] }), ['instances warn', 'orphans note'])
+    assert.deepEqual(levels({ instances: [], schedules: [orphan] }), ['instances warn', 'orphans note'])
     assert.deepEqual(levels({ instances: [], schedules: [late] }), ['instances fail', 'orphans note'])
     assert.deepEqual(levels({ instances: [gone], schedules: [] }), ['instances note', 'silent note'])
-    assert.deepEqual(levels({ instances: [{ ...INSTANCE, drain: true }] }), ['instances warn'])
+    const drained = [{ ...INSTANCE, drain: true }]
+    assert.deepEqual(levels({ instances: drained, schedules: [orphan] }), ['instances warn', 'orphans note'])
     const ofExec = { ...SCHEDULE, job: 'backup', nextAt: null, needsInstance: false }
     assert.deepEqual(levels({ instances: [], schedules: [ofExec] }), ['instances note'])
     assert.deepEqual(levels({ schedules: [SCHEDULE, ofExec] }), [], 'it needs no live instance')
@@ -284,6 +297,21 @@ describe('what the doctor makes of facts', () => {
       'instance-clocks',
       'warn',
       /web-1 by -450ms/,
+    )
+    const set = { ...THRESHOLDS, clock: { ...THRESHOLDS.clock, offsetMs: 500 } }
+    assert.deepEqual(
+      levels({ instances: [{ ...INSTANCE, clockOffsetMs: -450 }], thresholds: new Map([['shop', set]]) }),
+      [],
+      'the app allows more',
+    )
+    const died = [1, 2, 3].map((count) => ({ ...gone, id: `d${count}`, endedAt: NOW - MINUTE }))
+    finds({ fleet: { instances: [INSTANCE, ...died] } }, 'silent', 'warn', /keep dying: web-1: 3 instances died within/)
+    const three = { ...THRESHOLDS, fleet: { ...THRESHOLDS.fleet, minInstances: 3 } }
+    finds(
+      { fleet: { thresholds: new Map([['shop', three]]) } },
+      'instances',
+      'warn',
+      /Only 1 instance is live, expected are 3 \(app shop\)/,
     )
   })
 
@@ -382,7 +410,7 @@ describe('what the doctor makes of facts', () => {
   })
 
   test('schedules that no instance runs, that are late, that wait, that are left over', () => {
-    const orphan = { ...SCHEDULE, name: 'old', job: 'gone' }
+    const orphan = troubled('no-runner', { name: 'old', job: 'gone' })
     finds(
       { fleet: { schedules: [SCHEDULE, orphan] } },
       'orphans',
@@ -407,13 +435,22 @@ describe('what the doctor makes of facts', () => {
       /cronce step resolve "flaky sync" STEP 20\S+Z --failed \(or --result JSON\), and cronce retry "flaky sync" 20\S+Z$/,
     )
     assert.deepEqual(
-      judged({ fleet: { schedules: [{ ...orphan, state: 'paused' }] } }).filter(({ level }) => level !== 'ok'),
+      judged({ fleet: { schedules: [{ ...orphan, problems: [], state: 'paused' }] } }).filter(
+        ({ level }) => level !== 'ok',
+      ),
       [],
       'a paused one is not missed',
     )
     finds({ fleet: { schedules: [{ ...SCHEDULE, state: 'retired' }] } }, 'retired', 'note', /1 schedule is retired/)
+    const each = { ...SCHEDULE, name: `${SCHEDULE.name}@web-1` }
     finds(
-      { fleet: { schedules: [{ ...SCHEDULE, dueSince: NOW - 2 * MINUTE }] } },
+      { fleet: { schedules: [{ ...SCHEDULE, state: 'retired' }, each] } },
+      'retired',
+      'note',
+      /1 schedule is retired, since its job runs on each host now/,
+    )
+    finds(
+      { fleet: { schedules: [troubled('overdue', { dueSince: NOW - 2 * MINUTE })] } },
       'overdue',
       'fail',
       /by up to 2m: report:ada/,
@@ -467,25 +504,30 @@ describe('what the doctor makes of facts', () => {
     finds({ fleet: { schedules: [SCHEDULE, ...asides], runs: [held] } }, 'stuck', 'warn', /cronce:lock:x/)
   })
 
-  test('runs that take too long, but not those that wait for a call-back', () => {
-    const old = { ...RUN, startedAt: NOW - 2 * HOUR }
-    finds({ fleet: { runs: [old] } }, 'stuck', 'warn', /the oldest for 2h: report:ada 17592186044417/)
-    finds({ fleet: { runs: [{ ...old, timeoutMs: null }] } }, 'stuck', 'warn', /an hour without one/)
-    for (const run of [
-      { ...old, instance: '' },
-      { ...old, timeoutMs: DAY },
-      { ...old, timeoutMs: null, startedAt: NOW - 50 * MINUTE },
-    ]) {
-      assert.equal(
-        judged({ fleet: { runs: [run] } }).find(({ check }) => check === 'stuck')!.level,
-        'ok',
-        JSON.stringify(run),
-      )
+  test('runs that take too long', () => {
+    const stuck = troubled('stuck', { oldestRun: { token: '17592186044417', startedAt: NOW - 2 * HOUR } })
+    finds({ fleet: { schedules: [stuck] } }, 'stuck', 'warn', /the oldest for 2h: report:ada 17592186044417/)
+    const old = { ...RUN, startedAt: NOW - 9 * DAY }
+    assert.equal(
+      judged({ fleet: { runs: [old] } }).find(({ check }) => check === 'stuck')!.level,
+      'ok',
+      'a rule judges',
+    )
+  })
+
+  test('what the other rules of the watchdog find is reported in their words', () => {
+    const names = { silent: 'no-success', missed: 'missed', slow: 'slow', late: 'late' } as const
+    for (const [rule, check] of Object.entries(names)) {
+      finds({ fleet: { schedules: [troubled(rule as Rule)] } }, check, 'warn', /report:ada \(as the rule says\)/)
     }
+    const twice = { rule: 'duplicate', subject: 'cronce:detect:mail', text: 'executed again' } as const
+    finds({ fleet: { internal: [twice] } }, 'duplicates', 'fail', /same work: mail \(executed again\)/)
+    const silent = { rule: 'silent', subject: 'cronce:heartbeat:shop', text: 'no heartbeat for 3 min' } as const
+    finds({ fleet: { internal: [silent] } }, 'no-success', 'warn', /heartbeat of shop \(no heartbeat for 3 min\)/)
   })
 
   test('schedules that fail, that were left in a pause, that have no timeout', () => {
-    finds({ fleet: { schedules: [{ ...SCHEDULE, failedInRow: 4 }] } }, 'failing', 'warn', /report:ada \(4\)/)
+    finds({ fleet: { schedules: [troubled('failing', { failedInRow: 4 })] } }, 'failing', 'warn', /report:ada \(4\)/)
     const pause = { at: NOW - 9 * DAY, untilAt: null, author: 'ada' }
     finds(
       { fleet: { schedules: [{ ...SCHEDULE, state: 'paused', pause }] } },
@@ -510,7 +552,7 @@ describe('what the doctor makes of facts', () => {
   test('a sample is called one', () => {
     const found = judged({ fleet: { isSample: true, isRunSample: true } })
     assert.match(found.find(({ check }) => check === 'timeouts')!.message, /^Of the first 1 schedule: every active/)
-    assert.match(found.find(({ check }) => check === 'stuck')!.message, /^Of the latest 1 open runs, none/)
+    assert.match(found.find(({ check }) => check === 'stuck')!.message, /no run takes .*; more than 1 run is open/)
   })
 
   test('every line that is not ok has a hint', () => {
@@ -518,8 +560,13 @@ describe('what the doctor makes of facts', () => {
       judged({ machine: { node: 'v20.0.0', zoneData: '2020a', isKubernetes: true, drainMs: 1e6 } }),
       judged({
         fleet: {
-          schedules: [{ ...SCHEDULE, job: 'x', timeoutMs: null, failedInRow: 9 }],
-          runs: [{ ...RUN, startedAt: 0 }],
+          schedules: (['no-runner', 'failing', 'silent', 'missed', 'slow', 'late'] as const).map((rule) => ({
+            ...troubled(rule, { job: 'x', timeoutMs: null, failedInRow: 9 }),
+          })),
+          internal: [
+            { rule: 'duplicate', subject: 'cronce:detect:mail', text: 'twice' },
+            { rule: 'silent', subject: 'cronce:heartbeat:shop', text: 'none' },
+          ],
         },
       }),
     ].flat()

@@ -170,6 +170,11 @@ describe('a CronJob becomes a job', () => {
     }
     assert.equal(deadline('schedule: "0 0 1 * *"'), undefined)
     assert.equal(deadline('startingDeadlineSeconds: 300'), '1d')
+    assert.match(
+      told({ spec: 'startingDeadlineSeconds: 300' }, /retry\.deadline/)[0]!,
+      /^changed: retry\.deadline: 1d: .*without retry\.deadline, retries would also end 5m after the due time/,
+    )
+    assert.deepEqual(told({ spec: 'schedule: "0 0 1 * *"' }, /retry\.deadline/), [])
   })
 
   test('and reports what a clock change does differently', () => {

@@ -134,6 +134,32 @@ describe('cronce import crontab', () => {
     assert.doesNotMatch(about, /runs on (one|any) server/)
   })
 
+  test('of several crontabs, the report names the file of each line, also if all of it is about one file', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'web-1.txt'), '0 3 * * * backup\n10 4 * * * rotate\n')
+    writeFileSync(join(cwd, 'web-2.txt'), '0 3 * * * backup\n')
+    const { stderr } = await ask(['import', 'crontab', 'web-1.txt', 'web-2.txt', '--hosts', 'each'], UTC, { cwd })
+    assert.match(stderr, /^web-1\.txt:2 +the hosts web-1, web-2/m)
+    assert.match(stderr, /^web-1\.txt:1 +the environment/m)
+    const alone = await ask(['import', 'crontab', 'web-1.txt'], UTC, { cwd })
+    assert.match(alone.stderr, /^1 +the environment/m)
+  })
+
+  test('of several crontabs, what any of them says above a line is kept beside its job, once', async (context) => {
+    const cwd = folder(context)
+    writeFileSync(join(cwd, 'web-1.txt'), '# all\n# nightly\n0 3 * * * backup\n')
+    writeFileSync(join(cwd, 'web-2.txt'), '# all\n# the disk of web-2 is small\n0 3 * * * backup\n')
+    writeFileSync(join(cwd, 'web-3.txt'), '# the disk of web-2 is small\n0 3 * * * backup\n# the end\n')
+    const { stdout } = await ask(['import', 'crontab', 'web-1.txt', 'web-2.txt', 'web-3.txt'], UTC, { cwd })
+    assert.deepEqual(stdout.match(/\/\/ .*/g), [
+      '// all',
+      '// nightly',
+      '// web-2: the disk of web-2 is small',
+      '// from web-1 (line 3), web-2 (line 3), web-3 (line 2)',
+      '// the end',
+    ])
+  })
+
   test('a line under another PATH is reported with what differs, and --join makes one job of it', async (context) => {
     const cwd = folder(context)
     writeFileSync(join(cwd, 'web-1.txt'), 'PATH=/bin\n0 3 * * * backup\n')

@@ -159,7 +159,7 @@ describe('cronce', { concurrency: 4 }, () => {
       const { flags } = await load()
       if (!hidden && !('json' in flags) && !('jsonl' in flags)) without.push(name)
     }
-    assert.deepEqual(without, ['dev', 'exec', 'completion'], 'as README.md and docs/cli.md say')
+    assert.deepEqual(without, ['dev', 'exec', 'demo', 'completion'], 'as README.md and docs/cli.md say')
   })
 
   test('refuses a --from that is not a time', async () => {

@@ -70,7 +70,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     const controller = new AbortController()
     const { stderr, ended } = bench.sayAloud({ columns: 80, signal: controller.signal }, 'run', 'watched', '--wait')
     await until(async () => /\[2K40% of the way, \d+m?s/.test(stderr()))
-    controller.abort(new Interrupted('SIGINT', 130))
+    controller.abort(new Interrupted('Interrupted by SIGINT.', 130))
     assert.equal(await ended, 130)
   })
 
@@ -90,7 +90,7 @@ describe('cronce run', { concurrency: 6 }, () => {
     await until(async () =>
       (await bench.client.schedules.get('interrupted')).open.some(({ state }) => state === 'running'),
     )
-    controller.abort(new Interrupted('SIGINT', 130))
+    controller.abort(new Interrupted('Interrupted by SIGINT.', 130))
     const { status, stderr } = await waiting
     assert.equal(status, 130)
     assert.match(stderr, /note: The fire goes on: cronce show interrupted /)

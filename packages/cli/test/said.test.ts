@@ -36,6 +36,23 @@ describe('what is neither a schedule nor an expression', () => {
     assert.match(stderr, /"0 3 \* \*" is neither the name of a schedule nor a valid expression: .*4/)
   })
 
+  test('gets the expression that its words mean, in every command that takes one', async () => {
+    for (const args of [
+      ['next', 'daily at 3am'],
+      ['explain', 'daily at 3am'],
+      ['exec', '--name', 'x', '--cron', 'daily at 3am', '--', 'true'],
+    ]) {
+      const { status, stderr } = await ask(args, {})
+      assert.ok(status === 2 || status === 5 || status === 1, String(status))
+      assert.match(stderr, /^hint: Write "0 3 \* \* \*"\.$/m, args.join(' '))
+    }
+    assert.match((await say('next', 'daily at 3am')).stderr, /^hint: Did you mean daily\? Write "0 3 \* \* \*"\.$/m)
+    const put = await say('schedule', 'put', 'x', '--job', 'report', '--cron', 'daily at 3am', '--yes')
+    assert.match(put.stderr, /^hint: Write "0 3 \* \* \*"\.$/m)
+    const quartz = await ask(['next', 'daily at 3am', '--dialect', 'quartz'], {})
+    assert.match(quartz.stderr, /^hint: Quartz writes /m)
+  })
+
   test('is reported as an expression with a mistake, though there is no store to look a schedule up in', async () => {
     const missing = `sqlite:${join(folder, 'missing.db')}`
     const { status, stderr } = await ask(['next', '0 3 * *'], { CRONCE_STORE: missing })

@@ -10,6 +10,7 @@ export { stats, type TriggerStats, type ZoneEffect } from './trigger/stats.ts'
 export type {
   AtData,
   AtTrigger,
+  CalendarData,
   CronData,
   CronFields,
   CronOptions,
@@ -17,6 +18,8 @@ export type {
   DayField,
   EveryData,
   EveryTrigger,
+  ExcludedRule,
+  ExcludedTimes,
   SpecialDay,
   Timeline,
   Trigger,

@@ -5,6 +5,8 @@
 export { callbackProof } from './app/handle-callback.ts'
 export { fireProof } from './app/handle-fire-auth.ts'
 export { nearestInstant } from './app/nearest-instant.ts'
+export { surroundLike } from './app/surroundings.ts'
+export { cronOfWords } from './client/cron-words.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { EXPECTED_RULE, expectedInput } from './client/expected-rule.ts'
 export { nameHint } from './client/option-hints.ts'
@@ -13,9 +15,10 @@ export { upcomingInstants } from './client/upcoming-instants.ts'
 export { didYouMean } from './did-you-mean.ts'
 export { labelCap } from './metrics/collect.ts'
 export { CONTENT_TYPE, exposition, type Family } from './metrics/exposition.ts'
-export { FLEET_SUBJECTS } from './model/alert.ts'
+export { FLEET_SUBJECTS, type Problem, type Rule } from './model/alert.ts'
 export {
   DETECT_JOB,
+  HEARTBEAT_PREFIX,
   isExclusive,
   isInternal,
   isRunByCaller,
@@ -23,12 +26,17 @@ export {
   SLOT_JOB,
   SLOT_PREFIX,
 } from './model/exclusive-jobs.ts'
+export { type QueryIn, queryIn } from './store/postgres/tx.ts'
+export { sqliteAt } from './store/sqlite/sqlite.ts'
 export type { CommandEnd } from './target/command/supervise.ts'
 export { superviseRun } from './target/command/supervise-run.ts'
+export { recordedThresholds } from './watch/job-thresholds.ts'
 export { skewed } from './watch/rules/clock.ts'
-export { failing } from './watch/rules/failing.ts'
+export { isDuplicate } from './watch/rules/duplicate.ts'
+export type { ScheduleEnd } from './watch/rules/facts.ts'
 export { liveDeployments } from './watch/rules/fleet.ts'
+export { judgeFleet, judgeSchedule } from './watch/rules/judge.ts'
 export { dueSince } from './watch/rules/overdue.ts'
 export { longestMs } from './watch/rules/stuck.ts'
-export { THRESHOLDS } from './watch/rules/thresholds.ts'
+export { THRESHOLDS, type Thresholds } from './watch/rules/thresholds.ts'
 export { shellWord } from './words.ts'

@@ -198,6 +198,23 @@ describe('in a browser, at length', () => {
     assert.notEqual(await tab.evaluate('document.title'), 'taken')
   })
 
+  test('without a stream of events, the page reads again what it shows, now and then', async (context) => {
+    const { tab, apps } = await openFleet(context)
+    await visit(tab, '#/schedules/quiet', 'guarantee')
+    await tab.press('l')
+    await tab.untilText('Paused')
+    await tab.evaluate(`{
+      const real = window.fetch
+      window.fetch = (url, init) => String(url).endsWith('/events') ? Promise.reject(new Error('refused')) : real(url, init)
+    }`)
+    await tab.press('l')
+    await tab.untilText('Reconnecting')
+    await apps[0].schedules.pause('quiet', { note: 'seen without a stream' })
+    await tab.untilText('seen without a stream')
+    await apps[0].schedules.resume('quiet')
+    assert.deepEqual(tab.problems, [])
+  })
+
   test('two tabs that pause the same schedule leave it paused', async (context) => {
     const { tab: first, apps, url } = await openFleet(context)
     const second = await browser.open()

@@ -87,6 +87,15 @@ async function visit(tab: Tab, hash: string, text: string): Promise<void> {
   await tab.untilText(text)
 }
 
+/** The keys `g` and another one. On a busy machine they may be too far apart. */
+async function goTo(tab: Tab, key: string, hash: string): Promise<void> {
+  await eventually(async () => {
+    await tab.press('g')
+    await tab.press(key)
+    return (await tab.evaluate('location.hash')) === hash
+  })
+}
+
 /** No error in the console, nothing that the policy forbids, no request to anywhere else, no script of a name or note. */
 async function demandCalm({ tab, url }: Pick<Opened, 'tab' | 'url'>): Promise<void> {
   assert.deepEqual(tab.problems, [])
@@ -126,8 +135,7 @@ describe('in a browser', () => {
     await tab.press('Enter')
     await tab.untilText('Next fires')
     assert.equal(await tab.evaluate('location.hash'), '#/schedules/heartbeat')
-    await tab.press('g')
-    await tab.press('s')
+    await goTo(tab, 's', '#/schedules')
     await tab.until(`document.querySelector('.filter input[type=search]') !== null`)
     await tab.press('/')
     await tab.until(`document.activeElement.type === 'search'`)
@@ -596,8 +604,7 @@ describe('in a browser', () => {
     await tab.press('Enter')
     await tab.until(`document.activeElement.id === 'main'`)
     assert.doesNotMatch(await tab.evaluate('location.hash'), /main/)
-    await tab.press('g')
-    await tab.press('s')
+    await goTo(tab, 's', '#/schedules')
     await tab.untilText('At 02:30')
     const chosen = `document.querySelector('.row[data-chosen=true] a')?.textContent`
     for (const name of ['flaky', 'heartbeat', 'hostile', 'nightly']) {
@@ -620,10 +627,49 @@ describe('in a browser', () => {
     await tab.press('Enter')
     await tab.untilText('by ada: by keyboard')
     await apps[0].schedules.resume('nightly')
-    await tab.press('g')
-    await tab.press('o')
+    await goTo(tab, 'o', '#/')
     await tab.untilText('Needs attention')
     await demandCalm(opened)
+  })
+
+  test('Escape leads from a fire to where it was opened, from a schedule to the list, and leaves fields and dialogs first', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const due = (await apps[0].fires.list({ schedule: 'flaky' })).items[0]!.dueAt
+    await visit(tab, '#/schedules?q=fla', '1 of 5 schedules')
+    await tab.press('/')
+    await tab.until(`document.activeElement.type === 'search'`)
+    await tab.press('Escape')
+    await tab.until(`document.activeElement.type !== 'search'`)
+    await visit(tab, '#/schedules/flaky', 'guarantee')
+    await visit(tab, `#/fires/flaky/${due}?nonce=order-7`, 'Verdict')
+    await tab.press('?')
+    await tab.until(`document.querySelector('dialog[open]') !== null`)
+    await tab.press('Escape')
+    await tab.until(`document.querySelector('dialog[open]') === null`)
+    for (const hash of ['#/schedules/flaky', '#/schedules?q=fla']) {
+      await tab.press('Escape')
+      await tab.until(`location.hash === '${hash}'`)
+    }
+    await tab.press('Escape')
+    await visit(tab, '#/fires?outcome=failed', 'hostile')
+    await visit(tab, `#/fires/flaky/${due}?nonce=order-7`, 'Verdict')
+    await tab.press('Escape')
+    await tab.until(`location.hash === '#/fires?outcome=failed'`)
+    await demandCalm(opened)
+  })
+
+  test('the fleet shows who claimed which share, and a schedule the deployments that declare it', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await visit(tab, '#/fleet', 'Deployments of shop')
+    const shares = `[...document.querySelectorAll('meter[aria-label^=Share]')].map((one) => one.value)`
+    await tab.until(`${shares}.length === 2`)
+    const sum = (await tab.evaluate<number[]>(shares)).reduce((total, share) => total + share, 0)
+    assert.ok(Math.abs(sum - 1) < 0.001, `the shares are ${sum} in all`)
+    await visit(tab, '#/schedules/nightly', 'v1 (active)')
+    await visit(tab, '#/schedules/no-such', 'There is no such schedule')
+    assert.equal(await tab.evaluate(`document.querySelectorAll('.large-strip').length`), 0)
   })
 
   test('an outage of the store is a banner with its code, and the page goes on afterwards', async (context) => {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useKeys } from './core/keys.ts'
 import { lazy } from './core/lazy.tsx'
 import { startLive, toggleLive } from './core/live.ts'
-import { place } from './core/router.ts'
+import { goBack, place } from './core/router.ts'
 import { screens } from './core/screens.ts'
 import { access, problem } from './core/session.ts'
 import { Toast } from './parts/feedback.tsx'
@@ -44,6 +44,7 @@ export function App() {
     palette: () => setOverlay('palette'),
     '?': () => setOverlay('help'),
     l: toggleLive,
+    Escape: goBack,
   })
   const close = (): void => setOverlay(null)
   return (

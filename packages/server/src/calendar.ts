@@ -22,10 +22,12 @@ export async function calendarOf(schedules: readonly ScheduleView[], from: numbe
   const hours = new Map<number, number>()
   const moments = new Map<number, Crowd>()
   const steps = new Steps(STEPS)
-  // A schedule that is due every second must not use up what the others need.
-  const most = Math.max(STEPS_EACH, Math.floor(STEPS / Math.max(1, schedules.length)))
   let cut = false
-  for (const schedule of schedules) {
+  let left = STEPS
+  for (const [index, schedule] of schedules.toSorted(seldomFirst).entries()) {
+    // A schedule that is due every second must not use up what the others need; what they leave is for those that come last.
+    const share = Math.floor(left / (schedules.length - index))
+    const most = Math.max(STEPS_EACH, Math.min(STEPS / 2, share))
     let found = 0
     for await (const dueAt of upcoming(schedule, { from, to, most }, steps)) {
       found++
@@ -34,6 +36,7 @@ export async function calendarOf(schedules: readonly ScheduleView[], from: numbe
       join(moments, dueAt, schedule.name)
     }
     if (found === most) cut = true
+    left = Math.max(0, left - found)
   }
   const crowds = [...moments.values()].filter(({ count }) => count > 1).sort((one, other) => other.count - one.count)
   return {
@@ -41,6 +44,12 @@ export async function calendarOf(schedules: readonly ScheduleView[], from: numbe
     crowds: crowds.slice(0, CROWDS),
     cut: cut || steps.isSpent,
   }
+}
+
+/** Intervals may be short; expressions are due every minute at most, as a rule. */
+function seldomFirst({ trigger: one }: ScheduleView, { trigger: other }: ScheduleView): number {
+  const rate = (trigger: ScheduleView['trigger']): number => (trigger?.kind === 'every' ? 1 / trigger.everyMs : 0)
+  return rate(one) - rate(other)
 }
 
 function join(moments: Map<number, Crowd>, dueAt: number, name: string): void {

@@ -18,6 +18,7 @@ import { demandKnownConditions } from './preconditions.ts'
 import { readiness } from './probes.ts'
 import { readBody } from './read-body.ts'
 import { readFields, readParameters } from './read-fields.ts'
+import { readInTime } from './read-in-time.ts'
 import { readParts, readQuery } from './read-path.ts'
 import { ROUTES } from './routes/all.ts'
 import type { Asker, Call, Route } from './routes/route.ts'
@@ -97,12 +98,13 @@ function serveRoutes(around: Surroundings): (request: Request) => Promise<Respon
       const full = rawPath(request.url)
       const base = full.endsWith(path) ? full.slice(0, full.length - path.length) : ''
       if (route.access === 'open') return run(route, { ...around, ...NOTHING_GIVEN, request, base }, path, answers)
-      return work.take(async () => {
+      const answering = work.take(async () => {
         const asker = await demandAccess(route, request, options)
         const seen = seenBy(around, asker)
         const call = { ...around, ...NOTHING_GIVEN, ...seen, request, base, asker, principal: asker.principal }
         return run(route, call, path, answers)
       })
+      return readInTime(route, options.readTimeout, answering)
     })
   }
   for (const path of new Set(ROUTES.map((route) => route.path))) {

@@ -16,6 +16,8 @@ export interface HandlerOptions {
   readonly bodyLimit?: number | undefined
   /** Requests that are worked on at a time; more are refused. 1 to 10,000. @default 256 */
   readonly concurrency?: number | undefined
+  /** How long a read may take, in milliseconds: 100 to 600,000. Then it is answered with STORE_TIMEOUT. @default 15_000 */
+  readonly readTimeout?: number | undefined
   /** Origins other than its own that browsers may use it from, such as `https://ops.example.com`. @default none */
   readonly allowedOrigins?: readonly string[] | undefined
   /** Streams of events at a time, 1 to 10,000. @default 100 */
@@ -58,6 +60,7 @@ export interface ResolvedOptions {
   readonly access: Access | null
   readonly bodyLimit: number
   readonly concurrency: number
+  readonly readTimeout: number
   readonly allowedOrigins: ReadonlySet<string>
   readonly streams: number
   readonly streamsPerPrincipal: number
@@ -74,6 +77,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'access',
   'bodyLimit',
   'concurrency',
+  'readTimeout',
   'allowedOrigins',
   'streams',
   'streamsPerPrincipal',
@@ -106,6 +110,7 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
     access,
     bodyLimit: readInteger('bodyLimit', options.bodyLimit ?? 131_072, 1_024, 1_048_576),
     concurrency: readInteger('concurrency', options.concurrency ?? 256, 1, 10_000),
+    readTimeout: readInteger('readTimeout', options.readTimeout ?? 15_000, 100, 600_000),
     allowedOrigins: new Set((options.allowedOrigins ?? []).map(readOrigin)),
     streams,
     streamsPerPrincipal: readInteger('streamsPerPrincipal', perPrincipal, 1, 10_000),

@@ -1,5 +1,5 @@
 import { type FireView, type InstanceView, OUTCOMES, type RunView, type ScheduleView } from 'cronce'
-import { isExclusive, needsInstance } from 'cronce/internal'
+import { isExclusive, judgeSchedule, skewed, THRESHOLDS } from 'cronce/internal'
 import { collect } from './collect.ts'
 import { forecast } from './forecast.ts'
 import { quantile } from './quantile.ts'
@@ -16,10 +16,6 @@ const BOUNDS = {
 const NEXT = 10
 const SLOT_MS = 1_800_000
 const ATTENTION = 50
-const FAILING = 3
-/** A due time that passed this long ago and was not planned is overdue. */
-const OVERDUE_MS = 60_000
-const OFFSET_MS = 1_000
 
 interface Attention {
   readonly kind: 'failing' | 'no-instance' | 'overdue' | 'instance-silent' | 'clock' | 'deployments'
@@ -110,13 +106,12 @@ function attentionOf(
   now: number,
 ): readonly Attention[] {
   const there = instances.filter(({ state }) => isThere(state))
-  const jobs = new Set(there.flatMap((instance) => instance.jobs))
   const found: Attention[] = []
   for (const { id, state, host, clockOffsetMs } of instances) {
     if (state === 'silent') {
       found.push({ kind: 'instance-silent', about: id, message: `The instance on ${host} has stopped answering.` })
     }
-    if (isThere(state) && Math.abs(clockOffsetMs) > OFFSET_MS) {
+    if (isThere(state) && skewed([{ clockOffsetMs }], THRESHOLDS.clock.offsetMs).length > 0) {
       const message = `The clock of ${host} is ${clockOffsetMs} ms off the store's.`
       found.push({ kind: 'clock', about: id, message })
     }
@@ -128,22 +123,23 @@ function attentionOf(
       found.push({ kind: 'deployments', about: app, message })
     }
   }
-  for (const schedule of active) {
-    const { name, job, nextAt, failedInRow } = schedule
-    // The holder of a lock knows how its work ended.
-    if (failedInRow >= FAILING && !isExclusive(job)) {
-      found.push({ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` })
-    }
-    if (!jobs.has(job)) {
-      if (!needsInstance(schedule)) continue
-      found.push({
-        kind: 'no-instance',
-        about: name,
-        message: `No live instance has the job ${JSON.stringify(job)}${placeText(schedule.on)}.`,
-      })
-    } else if (nextAt !== null && nextAt < now - OVERDUE_MS) {
-      found.push({ kind: 'overdue', about: name, message: 'Its due time has passed, and no instance has planned it.' })
-    }
-  }
+  for (const schedule of active) found.push(...wrongWith(schedule, instances, now))
   return found
+}
+
+/** What the rules of the watchdog find without a look at the history. */
+function wrongWith(schedule: ScheduleView, instances: readonly InstanceView[], now: number): readonly Attention[] {
+  const { name, job, failedInRow } = schedule
+  const facts = { now, schedule, instances, ends: null, history: null }
+  return judgeSchedule(facts, THRESHOLDS).problems.flatMap(({ rule, text }): readonly Attention[] => {
+    // The holder of a lock knows how its work ended.
+    if (rule === 'failing' && !isExclusive(job)) {
+      return [{ kind: 'failing', about: name, message: `The last ${failedInRow} fires have failed.` }]
+    }
+    if (rule === 'no-runner') {
+      const message = `No live instance has the job ${JSON.stringify(job)}${placeText(schedule.on)}.`
+      return [{ kind: 'no-instance', about: name, message }]
+    }
+    return rule === 'overdue' ? [{ kind: 'overdue', about: name, message: `It is ${text}.` }] : []
+  })
 }

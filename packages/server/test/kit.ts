@@ -91,6 +91,9 @@ export interface Api {
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Asked>
 }
 
+/** On a busy machine everything may take long. */
+export const PATIENT = { readTimeout: 600_000 } as const
+
 /** An app that is stopped when the test is over, and its API, open to all callers. */
 export function apiOf(
   context: Pick<TestContext, 'after'>,
@@ -98,7 +101,7 @@ export function apiOf(
   store: CronceOptions['store'] | StoreSource = 'memory:',
 ): Api {
   const app = cronce({ store, signals: false, logger: false, drain: '1s', app: 'shop', deployment: 'v1' })
-  const handler = createHandler(app, { access: () => 'operate', logger: false, ...options })
+  const handler = createHandler(app, { ...PATIENT, access: () => 'operate', logger: false, ...options })
   context.after(async () => {
     handler.close()
     await app.stop()

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { createHandler, type Decision, type Right } from '../src/index.ts'
 import { ROUTES } from '../src/routes/all.ts'
 import type { Route } from '../src/routes/route.ts'
-import { type Api, type Asked, apiOf, ask, codeOf, eventually } from './kit.ts'
+import { type Api, type Asked, apiOf, ask, codeOf, eventually, PATIENT } from './kit.ts'
 import { EventReader } from './kit-events.ts'
 
 const RIGHTS: readonly Right[] = ['seeInput', 'run', 'pause', 'backfill', 'edit']
@@ -14,7 +14,7 @@ function as(
   api: Api,
   decision: Exclude<Decision, string>,
 ): (method: string, path: string, body?: object) => Promise<Asked> {
-  const handler = createHandler(api.app, { access: () => decision, logger: false })
+  const handler = createHandler(api.app, { ...PATIENT, access: () => decision, logger: false })
   return (method, path, body) => ask(handler, method, path, body === undefined ? {} : { body })
 }
 
@@ -73,7 +73,7 @@ describe('a caller without seeInput', () => {
     })
     await app.start()
     const decision = { level: 'operate', rights: { seeInput: false } } as const
-    const handler = createHandler(app, { access: () => decision, logger: false })
+    const handler = createHandler(app, { ...PATIENT, access: () => decision, logger: false })
     context.after(() => handler.close())
     const stream = await handler(new Request('http://localhost/api/v1/events'))
     const events = new EventReader(stream)
@@ -117,7 +117,7 @@ describe('a caller who sees only some schedules', () => {
     const { app } = api
     for (const name of ['shop.mail', 'bank.transfer']) app.job(name, { every: '1d' }, () => {})
     await app.start()
-    const handler = createHandler(app, { access: () => decision, logger: false })
+    const handler = createHandler(app, { ...PATIENT, access: () => decision, logger: false })
     context.after(() => handler.close())
     const events = new EventReader(await handler(new Request('http://localhost/api/v1/events')))
     await events.until('ready')

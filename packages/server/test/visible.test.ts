@@ -7,7 +7,7 @@ import { overviewOf } from '../src/overview.ts'
 import { Seal } from '../src/seal.ts'
 import type { Source } from '../src/source.ts'
 import { visibleSource } from '../src/visible-source.ts'
-import { type Api, type Asked, type AskOptions, apiOf, ask, codeOf, eventually } from './kit.ts'
+import { type Api, type Asked, type AskOptions, apiOf, ask, codeOf, eventually, PATIENT } from './kit.ts'
 import { EventReader } from './kit-events.ts'
 
 /** In every name and key that the caller must not see. */
@@ -21,7 +21,7 @@ const PARTIAL = { level: 'operate', visible: isVisible } as const
 type Ask = (method: string, path: string, options?: AskOptions) => Promise<Asked>
 
 function as(api: Api, decision: Decision = PARTIAL, options: HandlerOptions = {}): Ask {
-  const handler = createHandler(api.app, { access: () => decision, logger: false, ...options })
+  const handler = createHandler(api.app, { ...PATIENT, access: () => decision, logger: false, ...options })
   return (method, path, more) => ask(handler, method, path, more)
 }
 
@@ -180,6 +180,10 @@ describe('what a caller who sees only some schedules is answered', () => {
       assert.equal(codeOf(asked), '400 CURSOR_INVALID', `${list} ${after}`)
       assert.ok(!JSON.stringify(asked.body).includes(SECRET))
     }
+    // Lists whose own cursors look alike.
+    const seal = new Seal(null)
+    assert.equal(seal.open('runs', seal.close('fires', 'a')), null)
+    assert.equal(seal.open('fires', seal.close('fires', 'a')), 'a')
   })
 
   test('continues in another process that has the same cursorSecret, and only there', async (context) => {
@@ -308,6 +312,19 @@ describe('a visible source', () => {
     const { cut, readFrom } = await bucketsOf(visible, { schedule: 'shop.mail', from: 0, to: 10, buckets: 2 })
     assert.deepEqual([cut, readFrom], [true, 10])
     assert.ok(read.pages <= 20, `${read.pages}`)
+  })
+
+  test('does not reveal on which hosts the job of a retired schedule goes on', async () => {
+    const trigger = async (): Promise<never> => {
+      throw new CronceError('SCHEDULE_RETIRED', 'It is retired.', { hint: 'Name one: shop.mail@vault.' })
+    }
+    const find = async () => ({ name: 'shop.mail', retirements: [] })
+    const rest = { fires: {}, runs: {}, steps: {}, activity: {}, alerts: {}, deployments: {}, instances: {}, store: {} }
+    const source = { schedules: { find, trigger }, ...rest } as unknown as Source
+    await assert.rejects(visibleSource(source, isVisible, new Seal(null)).schedules.trigger('shop.mail'), {
+      code: 'SCHEDULE_RETIRED',
+      hint: 'GET /api/v1/schedules lists those that you see.',
+    })
   })
 
   test('does not reveal what a job was renamed to if that name is hidden', async () => {

@@ -47,48 +47,11 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     caughtBy: ruled('of many concurrent creations of one schedule, exactly one succeeds'),
   },
   {
-    name: 'etcd-without-identity',
-    rule: 'P1',
-    breaks: 'A fire that is on record is made a second time.',
-    edits: [edit('store/kv/plan-change.ts', "      { range: keys.linesOf(fire), is: 'empty' },\n", '')],
-    caughtBy: ruled('a fire that has ended is refused with its record, and nothing of the change is written'),
-  },
-  {
-    name: 'etcd-without-nonce',
-    rule: 'P1',
-    breaks: 'A dedupe key makes a second fire once the first one has ended.',
-    edits: [
-      edit('store/kv/plan-change.ts', "...(fire.nonce === '' ? [] : [{ key", "...(fire.nonce !== '-' ? [] : [{ key"),
-    ],
-    caughtBy: ruled('a nonce is used once in a schedule, also when its fire has ended'),
-  },
-  {
-    name: 'etcd-without-liveness',
-    rule: 'P2',
-    breaks: 'An instance that is over, or never was, claims.',
-    edits: [edit('store/kv/change-writer.ts', 'guards: [...guards, ...liveness],', 'guards,')],
-    caughtBy: ruled('only a live instance claims'),
-  },
-  {
-    name: 'etcd-without-slot-range',
-    rule: 'P7',
-    breaks: 'Two claims at once both take the last place under a limit.',
-    edits: [edit('store/kv/change-writer.ts', '...slots.guards(context.keys), ', '')],
-    caughtBy: ruled('the first concurrent claims under a new limit never exceed it'),
-  },
-  {
     name: 'etcd-room-of-a-refused-end',
     rule: 'P7',
     breaks: 'An end makes room for a claim in the same commit, also if the end itself is refused.',
     edits: [edit('store/kv/slots.ts', 'if (by > 0) this.#added', 'this.#added')],
     caughtBy: ruled('an end that is refused makes no room for what follows in its batch'),
-  },
-  {
-    name: 'etcd-without-app-version',
-    rule: 'P2',
-    breaks: 'A schedule is retired although its app declared it again meanwhile.',
-    edits: [edit('store/kv/change-writer.ts', 'guards: [...group.guards, ...appGuards]', 'guards: group.guards')],
-    caughtBy: ruled('a change that depends on an app is written only while its record has that version'),
   },
   {
     name: 'etcd-burial-without-renewals',
@@ -178,20 +141,6 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     caughtBy: raced('a schedule that is created counts from above every one that was removed'),
   },
   {
-    name: 'etcd-burial-despite-lease',
-    rule: 'P3',
-    breaks: 'An instance whose lease lasts is declared dead without a hint.',
-    edits: [
-      edit('store/kv/instances.ts', ' || (lease !== undefined && !hint)) return false', ') return false'),
-      edit(
-        'store/kv/instances.ts',
-        "...(hint ? [] : [{ key: keys.key('ie'",
-        "...(hint !== null ? [] : [{ key: keys.key('ie'",
-      ),
-    ],
-    caughtBy: ruled('no instance is declared dead while its lease lasts'),
-  },
-  {
     name: 'etcd-app-without-version',
     rule: 'P2',
     breaks: 'Of two processes that save the record of an app at once, both believe that they did.',
@@ -275,11 +224,8 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks: 'Nested writes grow the database beyond its quota.',
     edits: [
-      edit(
-        'store/etcd/driver.ts',
-        "const outer = puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]",
-        'const outer = puts',
-      ),
+      edit('store/etcd/driver.ts', "puts.length > 0 ? puts : [{ key: this.#touched, value: '' }]", 'puts'),
+      edit('store/etcd/driver.ts', '[putOperation(first!), ...', '[...puts.slice(0, 1).map(putOperation), ...'),
     ],
     caughtBy: { judge: 'tests', file: FULL, names: ['a full database refuses every write, and the error has a hint'] },
   },

@@ -38,4 +38,33 @@ export const ZOOKEEPER_MUTANTS: readonly Mutant[] = [
       names: ['the answer to another request ends the connection, and is no answer to this one'],
     },
   },
+  {
+    name: 'zookeeper-torn-read',
+    rule: 'P2',
+    breaks: 'What is read at once is partly from before another commit and partly from after it.',
+    edits: [edit('store/zookeeper/snapshot.ts', 'if (first.stat.version !== last.stat.version) return null', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: SESSION,
+      names: ['what is read at once is of one moment, whatever is written in between'],
+    },
+  },
+  {
+    name: 'zookeeper-without-commit-guards',
+    rule: 'P2',
+    breaks: 'A claim is written although the guards of its commit fail: its instance is over.',
+    edits: [edit('store/zookeeper/driver.ts', 'if (!seen.isHeld) return', 'if (seen === null) return')],
+    caughtBy: {
+      judge: 'tests',
+      file: CONFORMANCE,
+      names: ['all changes of a claimant that is not live are refused'],
+    },
+  },
+  {
+    name: 'zookeeper-plain-url',
+    rule: 'P2',
+    breaks: 'A URL for TLS connects without it.',
+    edits: [edit('store/zookeeper/zookeeper.ts', '...(isSecure ? { tls: more.tls ?? {} } : {}),', '')],
+    caughtBy: { judge: 'tests', file: SESSION, names: ['a URL for TLS is never asked without it'] },
+  },
 ]

@@ -10,14 +10,39 @@ export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: 
   const { rule } = subject
   if (rule === null || rule.instants === null) return 0
   const own = subject.fires.filter(({ nonce, origin }) => nonce === '' && origin !== 'manual')
-  const singles = new Map(own.filter(({ untilAt }) => untilAt === null).map((fire) => [fire.dueAt, fire]))
-  const ranges = own.filter(({ untilAt }) => untilAt !== null).sort((a, b) => a.dueAt - b.dueAt)
-  const { from, to } = judgedStretch(subject, rule, stretch)
-  const expected = from > to ? [] : rule.instants(from, to)
+  const due = own.filter((fire) => !isOfCalendar(fire, rule))
+  const judged = judgedStretch(subject, rule, stretch)
+  const count = judgeSeries(subject, { rule, instants: rule.instants, fires: due }, judged, report)
+  // What the calendar excludes is on record up to what was planned last, in order.
+  const planned = own.filter(({ reason }) => reason !== 'skipped-by-operator')
+  const last = planned.reduce((latest, { dueAt, untilAt }) => Math.max(latest, untilAt ?? dueAt), 0)
+  const to = Math.min(judged.to, last)
+  const excluded = { rule, instants: rule.excluded ?? (() => []), fires: own.filter((fire) => !due.includes(fire)) }
+  const excludedCount = judgeSeries(subject, excluded, { ...judged, to }, report)
+  judgeMark(subject, rule, own, stretch, report)
+  return count + excludedCount
+}
+
+/** What the calendar excludes, also if an operator had it run after all. */
+function isOfCalendar({ reason, round, dueAt }: LedgerFire, { excluded }: LedgerRule): boolean {
+  return reason === 'calendar' || (round > 1 && excluded !== undefined && excluded(dueAt, dueAt).length > 0)
+}
+
+/** Instants of one kind, and the records of that kind. */
+interface Series {
+  readonly rule: LedgerRule
+  readonly instants: NonNullable<LedgerRule['instants']>
+  readonly fires: readonly LedgerFire[]
+}
+
+function judgeSeries(subject: LedgerSubject, series: Series, { from, to }: Stretch, report: Report): number {
+  const { rule, instants, fires } = series
+  const singles = new Map(fires.filter(({ untilAt }) => untilAt === null).map((fire) => [fire.dueAt, fire]))
+  const ranges = fires.filter(({ untilAt }) => untilAt !== null).sort((a, b) => a.dueAt - b.dueAt)
+  const expected = from > to ? [] : instants(from, to)
   judgeMissing(subject, expected, singles, ranges, report)
   judgePhantoms(subject, rule, expected, { from, to }, singles, report)
-  judgeRanges(subject, rule, { from, to }, singles, ranges, report)
-  judgeMark(subject, rule, own, stretch, report)
+  judgeRanges(subject, series, { from, to }, singles, ranges, report)
   return expected.length
 }
 
@@ -86,7 +111,7 @@ function judgePhantoms(
 
 function judgeRanges(
   { schedule }: LedgerSubject,
-  rule: LedgerRule,
+  { rule, instants: instantsIn }: Series,
   { from, to }: Stretch,
   singles: ReadonlyMap<Instant, LedgerFire>,
   ranges: readonly LedgerFire[],
@@ -106,7 +131,7 @@ function judgeRanges(
       report('C10', about, `${text} overlaps the one before it.`, [previous, range])
     }
     previous = range
-    const instants = rule.instants!(range.dueAt, untilAt)
+    const instants = instantsIn(range.dueAt, untilAt)
     if (
       rule.limit === null &&
       (instants.length !== range.count || instants[0] !== range.dueAt || instants.at(-1) !== untilAt)

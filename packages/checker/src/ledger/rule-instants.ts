@@ -1,5 +1,5 @@
 import type { Instant } from '../history.ts'
-import { type OracleOptions, oracleFires } from '../oracle/ask-oracle.ts'
+import { type OracleOptions, oracleExcluded, oracleFires } from '../oracle/ask-oracle.ts'
 
 /** A stretch of this length is asked for at a time: what is remembered of a zone stays small. */
 const CHUNK_MS = 7 * 86_400_000
@@ -16,6 +16,20 @@ export function expressionInstants(
     const instants: Instant[] = []
     for (let begin = from; begin <= to; begin += CHUNK_MS) {
       instants.push(...oracleFires(expression, options, begin, Math.min(begin + CHUNK_MS, to + 1)))
+    }
+    return instants
+  }
+}
+
+/** The instants that the calendar of an expression excludes, likewise. */
+export function excludedInstants(
+  expression: string,
+  options: OracleOptions,
+): (from: Instant, to: Instant) => readonly Instant[] {
+  return (from, to) => {
+    const instants: Instant[] = []
+    for (let begin = from; begin <= to; begin += CHUNK_MS) {
+      instants.push(...oracleExcluded(expression, options, begin, Math.min(begin + CHUNK_MS, to + 1)))
     }
     return instants
   }

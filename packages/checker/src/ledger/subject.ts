@@ -28,6 +28,8 @@ export interface LedgerSubject {
 export interface LedgerRule {
   /** Its instants between two times, both included. `null`: it has none of its own, or they are unknown. */
   readonly instants: ((from: Instant, to: Instant) => readonly Instant[]) | null
+  /** The instants that its calendar excludes, between two times, both included: on record as skipped. Absent: none. */
+  readonly excluded?: ((from: Instant, to: Instant) => readonly Instant[]) | undefined
   /** It has been defined so since then. */
   readonly since: Instant
   /** Every instant before this one is on record. `null`: there will be no more. */

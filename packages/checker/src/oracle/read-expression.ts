@@ -1,4 +1,12 @@
-import { type DayTest, isFinalWeekday, isLastWeekday, isNearestWeekday, isNthWeekday } from './day-rules.ts'
+import { applyCalendar, isNearestOpen, type OracleCalendar } from './business-days.ts'
+import {
+  type CalendarDate,
+  type DayTest,
+  isFinalWeekday,
+  isLastWeekday,
+  isNearestWeekday,
+  isNthWeekday,
+} from './day-rules.ts'
 
 /**
  * The default dialect as plain sets of values, read with a regular expression per item. It trusts its input: only
@@ -17,6 +25,7 @@ export interface OracleSchedule {
 export interface ReadOptions {
   readonly days?: 'or' | 'and' | 'vixie' | undefined
   readonly wrap?: boolean | undefined
+  readonly calendar?: OracleCalendar | undefined
 }
 
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
@@ -60,9 +69,24 @@ export function readExpression(expression: string, options: ReadOptions = {}): O
     hours: times[2].values,
     months: new Set(readValues(numbered(month, MONTHS, 1), 1, 12, wrap)),
     years: new Set(readValues(year, 1970, 2199, false)),
-    day: readDays(dom, dow, options.days ?? 'or', wrap),
+    day: readDays(dom, dow, { days: 'or', ...options, wrap }),
     timing: repeating ? 'interval' : 'fixed',
   }
+}
+
+const EVERY_MONTH: ReadonlySet<number> = new Set(Array.from({ length: 12 }, (_, index) => index + 1))
+const EVERY_YEAR: ReadonlySet<number> = new Set(Array.from({ length: 230 }, (_, index) => 1970 + index))
+
+/** An expression with its calendar: what fires, and what the calendar excludes. */
+export function withCalendar(
+  schedule: OracleSchedule,
+  calendar: OracleCalendar,
+): { readonly fires: OracleSchedule; readonly excluded: OracleSchedule } {
+  const named: DayTest = (date) =>
+    schedule.years.has(date.year) && schedule.months.has(date.month) && schedule.day(date)
+  const { fires, excluded } = applyCalendar(named, calendar)
+  const everyDay = { ...schedule, months: EVERY_MONTH, years: EVERY_YEAR }
+  return { fires: { ...everyDay, day: fires }, excluded: { ...everyDay, day: excluded } }
 }
 
 /** R3 for the fields that hold nothing but numbers. */
@@ -99,10 +123,11 @@ function numbered(field: string, names: readonly string[], base: number): string
   return field.replace(/[A-Z]{3}/g, (name) => String(names.indexOf(name) + base))
 }
 
-function readDays(domField: string, dowField: string, days: 'or' | 'and' | 'vixie', wrap: boolean): DayTest {
+function readDays(domField: string, dowField: string, options: ReadOptions & { readonly wrap: boolean }): DayTest {
+  const { days, wrap, calendar } = options
   const plus = dowField.startsWith('+')
   const dowText = plus ? dowField.slice(1) : dowField
-  const domTests = domField.split(',').map((item) => readDom(item, wrap))
+  const domTests = domField.split(',').map((item) => readDom(item, wrap, calendar))
   const dowTests = dowText.split(',').map((item) => readDow(item, wrap))
   const dom: DayTest = (date) => domTests.some((test) => test(date))
   const dow: DayTest = (date) => dowTests.some((test) => test(date))
@@ -115,16 +140,18 @@ function readDays(domField: string, dowField: string, days: 'or' | 'and' | 'vixi
   return (date) => dom(date) || dow(date)
 }
 
-function readDom(item: string, wrap: boolean): DayTest {
+function readDom(item: string, wrap: boolean, calendar?: OracleCalendar): DayTest {
+  const isNearest = (date: CalendarDate, target: number): boolean =>
+    calendar === undefined ? isNearestWeekday(date, target) : isNearestOpen(calendar, date, target)
   const last = /^L(?:-(\d+))?(W)?$/.exec(item)
-  if (last?.[2] && last[1] === undefined) return isLastWeekday
+  if (last?.[2] && last[1] === undefined && calendar === undefined) return isLastWeekday
   if (last) {
     const back = Number(last[1] ?? 0)
-    if (last[2]) return (date) => isNearestWeekday(date, date.lastDay - back)
+    if (last[2]) return (date) => isNearest(date, date.lastDay - back)
     return (date) => date.day === date.lastDay - back
   }
   const nearest = /^(\d+)W$/.exec(item)
-  if (nearest) return (date) => isNearestWeekday(date, Number(nearest[1]))
+  if (nearest) return (date) => isNearest(date, Number(nearest[1]))
   const values = new Set(readItem(item, 1, 31, wrap))
   return (date) => values.has(date.day)
 }

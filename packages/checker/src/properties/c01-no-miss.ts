@@ -3,6 +3,7 @@ import type { Story } from '../evidence.ts'
 import { keyOf } from '../evidence.ts'
 import type { Expected } from '../expected.ts'
 import type { Instant, LedgerFire } from '../history.ts'
+import { excludedOf } from '../instants.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isFreeToStart } from './in-the-way.ts'
 
@@ -10,6 +11,7 @@ import { isFreeToStart } from './in-the-way.ts'
 export const judgeMisses: Judge = (judged, report) => {
   for (const subject of judged.schedules) {
     judgeUnrecorded(subject, report)
+    judgeExcluded(subject, report)
     for (const story of subject.stories.values()) {
       if (story.record === null || !isMissedForNothing(judged, subject, story.record, story)) continue
       const { dueAt, record } = story
@@ -37,6 +39,32 @@ function judgeUnrecorded(subject: Subject, report: Report): void {
       report(property, { schedule: subject.id, dueAt }, `${subject.id} due ${iso(dueAt)} ${what}.`, [])
     }
   }
+}
+
+/** What a calendar excludes is on record before a later fire is planned. Judged where the rule has never changed. */
+function judgeExcluded(subject: Subject, report: Report): void {
+  const { id, definitions, stories, ranges, prunedTo, operations } = subject
+  const [spec] = definitions.specs
+  const changes = operations.filter(({ verb }) => verb === 'define' || verb === 'remove' || verb === 'retire')
+  if (spec === undefined || definitions.specs.length > 1 || changes.length > 1) return
+  const planned = [...stories.values()].filter(({ record }) => record !== null && isPlannedInTurn(record))
+  const last = planned.reduce((latest, { dueAt }) => Math.max(latest, dueAt), 0)
+  const first = planned.reduce((earliest, { dueAt }) => Math.min(earliest, dueAt), last)
+  for (const dueAt of excludedOf(spec, Math.max(first, prunedTo + 1), last)) {
+    const isInRange = ranges.some((range) => range.dueAt <= dueAt && dueAt <= range.untilAt!)
+    if (isInRange || stories.get(keyOf({ dueAt, nonce: '' }))?.record != null) continue
+    report(
+      'C10',
+      { schedule: id, dueAt },
+      `${id} on ${iso(dueAt)} is excluded by its calendar, and is on no record.`,
+      [],
+    )
+  }
+}
+
+/** Not skipped ahead of time, and not filled in. */
+function isPlannedInTurn({ origin, nonce, reason, plannedAt, dueAt }: LedgerFire): boolean {
+  return origin === 'scheduled' && nonce === '' && reason !== 'skipped-by-operator' && plannedAt >= dueAt
 }
 
 /** The schedule has gone past this instant. One that no longer exists was settled before its removal. */

@@ -3,7 +3,7 @@ import { timesOf } from '../definitions.ts'
 import type { Story } from '../evidence.ts'
 import { backfillSpecs } from '../expected.ts'
 import { type Instant, type LedgerFire, type LedgerRun, longestMs, type Start } from '../history.ts'
-import { isInstant } from '../instants.ts'
+import { isExcluded, isInstant } from '../instants.ts'
 import { matchWindows } from '../match-windows.ts'
 import { claimText, fireText, iso, type Judge, type Report } from '../report.ts'
 import type { StoreClock } from '../store-clock.ts'
@@ -47,6 +47,10 @@ function isOnSchedule(judged: Case, subject: Subject, story: Story): boolean {
   if (standingWhenPutBack(judged, subject, story)?.specs.some((spec) => isInstant(spec, dueAt))) return true
   // An instant of the rule that counted until the schedule was retired, recorded when it came back with another one.
   if (record?.reason === 'while-retired') return definitions.specs.some((spec) => isInstant(spec, dueAt))
+  // What a calendar excludes is on record, and an operator may have asked for a round of it.
+  const isLeft =
+    record?.reason === 'calendar' || operations.some((operation) => isRetryOf(operation, { dueAt, nonce: '' }))
+  if (isLeft && definitions.specs.some((spec) => isExcluded(spec, dueAt))) return true
   // What came after the last read was not looked at.
   if (clock.timesOf(dueAt).to > final.at) return definitions.specs.some((spec) => isInstant(spec, dueAt))
   return backfillSpecs(subject, definitions, dueAt).length > 0

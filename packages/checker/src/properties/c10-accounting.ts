@@ -1,7 +1,7 @@
 import { type Case, type Subject, standingOf } from '../case.ts'
 import { keyOf, type Story } from '../evidence.ts'
 import type { LedgerFire } from '../history.ts'
-import { instantsOf } from '../instants.ts'
+import { excludedOf, instantsOf } from '../instants.ts'
 import { fireText, iso, type Judge, type Report } from '../report.ts'
 import { isTrue } from './reasons.ts'
 
@@ -42,7 +42,7 @@ function judgeRange(judged: Case, subject: Subject, range: LedgerFire, text: str
   const { specs, mayBeAbsent } = standingOf(judged, subject, range.dueAt, range.untilAt!)
   const [spec] = specs
   if (spec === undefined || specs.length > 1 || mayBeAbsent || spec.limit !== null) return
-  const instants = instantsOf(spec, range.dueAt, range.untilAt!)
+  const instants = (range.reason === 'calendar' ? excludedOf : instantsOf)(spec, range.dueAt, range.untilAt!)
   const isBounded = instants[0] === range.dueAt && instants.at(-1) === range.untilAt
   if (instants.length !== range.count || !isBounded) {
     report('C10', range, `${text} counts ${range.count} instants; the schedule has ${instants.length} there.`, [range])

@@ -10,7 +10,7 @@ import {
   type Outcome,
   type Spec,
 } from '../history.ts'
-import { instantsOf } from '../instants.ts'
+import { instantsOf, isExcluded } from '../instants.ts'
 import type { Times } from '../store-clock.ts'
 import { capacityOf } from './c07-found-active.ts'
 import { isCancelOf } from './let-go.ts'
@@ -27,7 +27,7 @@ import {
 export const REASONS: Readonly<Record<Outcome, readonly string[]>> = {
   succeeded: ['completed'],
   failed: ['error', 'timeout', 'step-unknown', 'retry-too-late', 'input-invalid'],
-  skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator'],
+  skipped: ['overlap', 'queue-full', 'paused', 'skipped-by-operator', 'calendar'],
   missed: ['late', 'superseded', 'too-late', 'while-retired'],
   abandoned: ['crashed', 'crash-budget', 'recovery-too-late', 'stopped'],
   cancelled: ['cancelled-by-operator', 'replaced', 'retired', 'removed'],
@@ -75,6 +75,7 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   'queue-full': isQueueFull,
   paused: (question) => question.mayBePaused && isLetGoInPause(question),
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
+  calendar: ({ specs, record }) => specs.some((spec) => isExcluded(spec, record.dueAt)),
   late: (question) => isLate(question, 'skip'),
   superseded: (question) => isLate(question, 'latest') && isSuperseded(question),
   'too-late': (question) => (isLate(question, 'all') && isBeyondLimit(question)) || isBeyondWindow(question),

@@ -14,6 +14,7 @@ import { missingWords, placementWords } from '../placement-words.ts'
 import { policyWords } from '../policy-words.ts'
 import { fireLines } from '../print.ts'
 import { redactRecord } from '../redact.ts'
+import { frozenWords, retiredWords } from '../retired-words.ts'
 import { comingOf } from '../schedule-times.ts'
 import { expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import { counted } from '../steer/say.ts'
@@ -155,7 +156,7 @@ function printSettings({ schedule, instances, live: taking }: Description, live:
   )
   text.row('window', windowWords(schedule, when))
   if (schedule.input !== null && !isCalled) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
-  text.row('runs on', instancesWords(schedule, instances, taking))
+  if (schedule.state !== 'retired') text.row('runs on', instancesWords(schedule, instances, taking))
 }
 
 function printHistory({ schedule, fires, runs }: Description, { text, tz, io, when }: Page): void {
@@ -171,15 +172,19 @@ function printHistory({ schedule, fires, runs }: Description, { text, tz, io, wh
   )
 }
 
-function printOpen({ open }: ScheduleView, { text, tz, io }: Page): void {
+function printOpen(schedule: ScheduleView, { text, tz, io, when }: Page): void {
+  const { open } = schedule
   if (open.length === 0) return
+  const frozen = frozenWords(schedule, when)
   text.heading('Open')
   for (const { dueAt, state, attempt, instance, readyAt } of open.slice(0, 10)) {
     const where = instance ? ` on ${instance}` : ''
-    const wait = state === 'waiting' ? `, ready ${relativeWords(readyAt, io.now)}` : ''
+    const ready = frozen === null ? `, ready ${relativeWords(readyAt, io.now)}` : ', frozen'
+    const wait = state === 'waiting' ? ready : ''
     text.row(state, `due ${formatInstant(dueAt, tz)}, attempt ${Math.max(1, attempt)}${where}${wait}`)
   }
   if (open.length > 10) text.row('', `and ${formatCount(open.length - 10)} more`)
+  if (open.some(({ state }) => state === 'waiting')) text.row('', frozen)
 }
 
 function printBackfills(schedule: ScheduleView, { text, tz }: Page): void {
@@ -190,12 +195,15 @@ function printBackfills(schedule: ScheduleView, { text, tz }: Page): void {
   }
 }
 
-function stateWords({ state, pause }: ScheduleView, when: (instant: number) => string): string {
-  if (pause === null) return state
+function stateWords(schedule: ScheduleView, when: (instant: number) => string): string {
+  const { state, pause } = schedule
+  const retired = retiredWords(schedule, when)
+  if (pause === null) return retired ?? state
   const until = pause.untilAt === null ? 'until it is resumed' : `until ${when(pause.untilAt)}`
   const who = pause.author === null ? '' : ` by ${pause.author}`
   const why = pause.note === null ? '' : `: ${pause.note}`
-  return `${state} since ${when(pause.at)}${who}, ${until}${why}`
+  const paused = retired === null ? state : `${retired}; paused`
+  return `${paused} since ${when(pause.at)}${who}, ${until}${why}`
 }
 
 function windowWords({ startAt, endAt, limit, fired }: ScheduleView, when: (instant: number) => string): string | null {

@@ -1,9 +1,11 @@
 import { dirname, resolve } from 'node:path'
+import type { ScheduleView } from 'cronce'
 import type { Args } from '../args.ts'
 import { loadConfig } from '../config.ts'
 import { readDurationText } from '../duration-text.ts'
 import { renderCrontab } from '../export/crontab.ts'
 import type { ExportedJob, ExportFinding, Rendered } from '../export/exported.ts'
+import { MOST_EVENTS, renderIcal } from '../export/ical.ts'
 import { renderCronJobs } from '../export/k8s-cronjobs.ts'
 import { renderDeployment } from '../export/k8s-deployment.ts'
 import { type K8sOptions, secretComment } from '../export/k8s-parts.ts'
@@ -18,17 +20,22 @@ import { type Jobs, loadJobsFile, readJobs } from '../service/load-jobs.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
-const FORMS = ['k8s', 'crontab'] as const
+const FORMS = ['k8s', 'crontab', 'ical'] as const
 const NO_IMAGE = 'IMAGE-WITH-CRONCE-AND-THE-COMMANDS'
 const DRAIN_MS = 30_000
+const DAY_MS = 86_400_000
 
 export const exportCommand: Command = {
-  operands: '<k8s|crontab> [FILE]',
+  operands: '<k8s|crontab|ical> [FILE|SCHEDULE…]',
   examples: [
     ['cronce export k8s jobs.ts --image shop/jobs:1', 'a CronJob for each job that is a command'],
     ['cronce export k8s jobs.ts --kind deployment --image shop/jobs:1', 'cronce start as a Deployment, for all jobs'],
     ['cronce export crontab jobs.json', 'lines for the crontabs of several machines'],
     ['cronce export crontab --store env:CRONCE_STORE', 'what the schedules of a store would be'],
+    [
+      'cronce export ical rent payroll --days 90 --out fires.ics',
+      'the coming fires of two schedules, for a calendar program',
+    ],
   ],
   about: [
     'The result runs cronce exec, which claims a fire in the store: the same lines in several places run it once.',
@@ -55,6 +62,7 @@ export const exportCommand: Command = {
       value: 'TIME',
       help: 'With k8s: time that runs have to finish when a pod stops (default: configuration, 30s)',
     },
+    days: { type: 'string', value: 'N', help: 'With ical: fires of that number of days, 1 to 366 (default 30)' },
     out: { type: 'string', value: 'FILE', help: 'Write there' },
     force: { type: 'boolean', help: 'Replace the file of --out' },
     'dry-run': { type: 'boolean', help: 'Print what would be written, and write nothing' },
@@ -72,9 +80,24 @@ async function runExport(args: Args, io: Io): Promise<number> {
     if (form === undefined) throw new UsageError('Export to what?', hint)
     throw new UsageError(`There is no export to "${form}".${suggestion(form, FORMS)}`, hint)
   }
+  if (chosen === 'ical') return exportIcal(args.positionals.slice(1), args, io)
   if (more.length > 0) throw new UsageError(`One file with jobs, not "${more[0]}" as well.`, 'Export them one by one.')
   const jobs = await readJobsFor(file, args, io)
   return tell(await render(chosen, jobs, file, args, io), args, io)
+}
+
+/** The coming fires of schedules of a store: of those that are named, or of all. */
+function exportIcal(names: readonly string[], args: Args, io: Io): Promise<number> {
+  const days = wholeNumber(args, 'days', { min: 1, max: 366, otherwise: 30 })
+  return withClient(args, io, async (client, { now }) => {
+    const schedules: ScheduleView[] = []
+    for (const name of names) schedules.push(await client.schedules.get(name))
+    if (names.length === 0) for await (const view of client.schedules.all({})) schedules.push(view)
+    const namespace = args.text('namespace') ?? 'default'
+    const { text, events, cut } = renderIcal(schedules, { now, to: now + days * DAY_MS, namespace })
+    for (const name of cut) note(`${name} has more than ${MOST_EVENTS} fires; the first are in it.`, io)
+    return tell({ text, findings: [], count: events }, args, io, 'event')
+  })
 }
 
 /** Those of a file, of the configuration, or of a store. */
@@ -102,7 +125,7 @@ async function findJobs(file: string | undefined, args: Args, io: Io): Promise<J
 }
 
 async function render(
-  form: (typeof FORMS)[number],
+  form: Exclude<(typeof FORMS)[number], 'ical'>,
   jobs: readonly ExportedJob[],
   file: string | undefined,
   args: Args,
@@ -135,7 +158,7 @@ function drainOf(given: string | number | undefined): number {
   return given === undefined ? DRAIN_MS : readDurationText(String(given), 'drain')
 }
 
-async function tell({ text, findings, count }: Rendered, args: Args, io: Io): Promise<number> {
+async function tell({ text, findings, count }: Rendered, args: Args, io: Io, noun = 'job'): Promise<number> {
   const out = args.text('out')
   const isDry = args.has('dry-run')
   const written = out === undefined || isDry ? null : await writeOut(out, text, { force: args.has('force') }, io)
@@ -146,7 +169,7 @@ async function tell({ text, findings, count }: Rendered, args: Args, io: Io): Pr
   }
   if (written === null) io.out(text)
   if (findings.length > 0) io.err(table(findings, COLUMNS, true, { ...io, paint: io.paintErr }))
-  if (written !== null) note(`${count} ${count === 1 ? 'job' : 'jobs'} written to ${written}.`, io)
+  if (written !== null) note(`${count} ${count === 1 ? noun : `${noun}s`} written to ${written}.`, io)
   else if (isDry && out !== undefined) note(`Nothing was written; without --dry-run it would be ${out}.`, io)
   return code
 }

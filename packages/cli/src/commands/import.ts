@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import { importCrontab } from '../import/crontab-jobs.ts'
+import { importIcal } from '../import/import-ical.ts'
 import { type Imported, type ImportedJob, jobsOf } from '../import/imported.ts'
 import { importK8s } from '../import/k8s-jobs.ts'
 import { mergeCrontabs, serverNames } from '../import/merge-crontabs.ts'
@@ -17,11 +18,11 @@ import { isCommonJs } from '../service/package-name.ts'
 import { suggestion, UsageError } from '../usage-error.ts'
 import type { Command } from './command.ts'
 
-const SOURCES = ['crontab', 'k8s', 'node-cron'] as const
-type SourceKind = Exclude<(typeof SOURCES)[number], 'node-cron'>
+const SOURCES = ['crontab', 'k8s', 'node-cron', 'ical'] as const
+type SourceKind = Exclude<(typeof SOURCES)[number], 'node-cron' | 'ical'>
 
 export const importCommand: Command = {
-  operands: '<crontab|k8s|node-cron> [FILE…]',
+  operands: '<crontab|k8s|node-cron|ical> [FILE…]',
   examples: [
     ['crontab -l | cronce import crontab', 'the jobs of your crontab, as TypeScript'],
     ['cronce import crontab /etc/crontab --out jobs.ts', 'a system crontab, into a file for cronce start'],
@@ -33,6 +34,7 @@ export const importCommand: Command = {
     ['cronce import node-cron src/', 'names for the tasks in your code, and the edits that make each run once'],
     ['cronce import node-cron src/ --write', 'make these edits'],
     ['cronce import crontab crontab.txt --json', 'the jobs and the report, for a program'],
+    ['cronce import ical holidays.ics --name de-bank-holidays --closed-days "SAT SUN"', 'a calendar of closed days'],
   ],
   about: [
     'What does not mean quite the same, or does not translate, is reported on stderr; nothing of the latter is dropped: it is kept',
@@ -75,6 +77,8 @@ export const importCommand: Command = {
       type: 'boolean',
       help: 'With crontab: of several servers, one job for lines that differ only in PATH, SHELL, HOME, CRON_TZ and the like; those of the first count',
     },
+    name: { type: 'string', value: 'NAME', help: 'With ical: name of the calendar (default holidays)' },
+    'closed-days': { type: 'string', value: 'DAYS', help: 'With ical: further closed days, such as "SAT SUN"' },
     'like-cron': { type: 'boolean', help: "With crontab: overlap 'allow' and misfire 'skip', as cron does it" },
     json: { type: 'boolean', help: 'Print one JSON object: the jobs and the report' },
   },
@@ -91,9 +95,11 @@ async function runImport(args: Args, io: Io): Promise<number> {
   }
   refuseForeignFlags(source, args)
   if (source === 'node-cron') return importNodeCron(files, args, io)
+  if (source === 'ical') return importIcal(files, args, io)
   const format = readFormat(args)
-  const imported = await readImported(source, await readSources(source, files, io), args, io)
-  return tell(imported, renderJobs(imported, format), args, io)
+  const sources = await readSources(source, files, io)
+  const imported = await readImported(source, sources, args, io)
+  return tell({ imported, text: renderJobs(imported, format), isOneFile: sources.length === 1 }, args, io)
 }
 
 function readFormat(args: Args): JobsFormat {
@@ -112,6 +118,7 @@ function readFormat(args: Args): JobsFormat {
 const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   crontab: ['system', 'user', 'tz', 'cwd', 'hosts', 'join', 'like-cron'],
   'node-cron': ['write', 'drop-in'],
+  ical: ['name', 'closed-days'],
 }
 
 function refuseForeignFlags(source: (typeof SOURCES)[number], args: Args): void {
@@ -120,6 +127,7 @@ function refuseForeignFlags(source: (typeof SOURCES)[number], args: Args): void 
     const flag = flags.find((name) => args.has(name))
     if (flag !== undefined) throw new UsageError(`--${flag} is about ${owner}.`, 'Leave it out.')
   }
+  if (source === 'ical' && args.has('format')) throw new UsageError('--format is for jobs.', 'Leave it out.')
   const file = ['out', 'format', 'force'].find((name) => args.has(name))
   if (source === 'node-cron' && file !== undefined) {
     throw new UsageError(`--${file} is for jobs, and node-cron's tasks stay where they are.`, 'Leave it out.')
@@ -146,7 +154,14 @@ async function readImported(source: SourceKind, sources: readonly Source[], args
   return crontabs.length === 1 ? crontabs[0]! : mergeCrontabs(crontabs, servers, options)
 }
 
-async function tell(imported: Imported, text: string, args: Args, io: Io): Promise<number> {
+interface Result {
+  readonly imported: Imported
+  /** The file of the jobs. */
+  readonly text: string
+  readonly isOneFile: boolean
+}
+
+async function tell({ imported, text, isOneFile }: Result, args: Args, io: Io): Promise<number> {
   const out = args.text('out')
   const isDry = args.has('dry-run')
   const isJson = args.has('json')
@@ -165,7 +180,7 @@ async function tell(imported: Imported, text: string, args: Args, io: Io): Promi
     return lost ? 1 : 0
   }
   if (written === null) io.out(text)
-  io.err(findingsText(imported.findings, io))
+  io.err(findingsText(imported.findings, isOneFile, io))
   note(`${summary(imported)}${sayWhere(written, out, isDry, io)}`, io)
   return lost ? 1 : 0
 }

@@ -27,6 +27,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./exec.ts')).exec,
   },
   {
+    name: 'demo',
+    group: 'run',
+    summary: 'Watch three processes share jobs while one is killed and one is paused',
+    load: async () => (await import('./demo.ts')).demo,
+  },
+  {
     name: 'dashboard',
     group: 'see',
     summary: 'Serve the dashboard of a store on this machine',

@@ -1,5 +1,14 @@
-import { CronceError, cron, trigger as makeTrigger, stats, type ZoneEffect } from 'cronce/cron'
+import {
+  CronceError,
+  CronError,
+  type CronTrigger,
+  cron,
+  trigger as makeTrigger,
+  stats,
+  type ZoneEffect,
+} from 'cronce/cron'
 import type { Args } from '../args.ts'
+import { inFields } from '../cron-of-words.ts'
 import { formatCount, formatLocal, precisionFor } from '../format.ts'
 import type { Io } from '../io.ts'
 import { neverBecause } from '../notes.ts'
@@ -80,7 +89,9 @@ function nextOfExpression(args: Args, io: Io): number {
 
 async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number> {
   const count = readCount(args.text('count'))
-  const own = ['dst', 'gap', 'overlap', 'days', 'dialect', 'wrap', 'seed'].find((flag) => args.has(flag))
+  const own = ['dst', 'gap', 'overlap', 'days', 'dialect', 'wrap', 'seed', 'closed-days', 'excluded'].find((flag) =>
+    args.has(flag),
+  )
   if (own !== undefined) {
     throw new UsageError(`--${own} is a rule of the schedule ${name} itself.`, 'Leave it out, or give an expression.')
   }
@@ -98,8 +109,9 @@ async function nextOfSchedule(name: string, args: Args, io: Io): Promise<number>
     if (schedule.trigger === null) notes.push(`${name} is run only when it is triggered.`)
     else if (fires.length < count && to === undefined && pause?.untilAt !== null)
       notes.push('There are no fires after these.')
-    if (schedule.trigger === null) print({ tz, from, trigger: null }, fires, args, io, notes)
-    else print({ tz, from, trigger: makeTrigger(schedule.trigger) }, fires, args, io, notes)
+    const trigger = schedule.trigger === null ? null : makeTrigger(schedule.trigger)
+    if (trigger?.kind === 'cron') notes.push(...excludedNotes(trigger, from, fires.at(-1)))
+    print({ tz, from, trigger }, fires, args, io, notes)
     return 0
   })
 }
@@ -109,8 +121,9 @@ function withMistake(text: string, error: unknown): unknown {
   if (!(error instanceof CronceError) || !/[\s*/?,#]/.test(text.trim())) return error
   const isNotFound = error.code === 'SCHEDULE_NOT_FOUND'
   if (!isNotFound && !error.code.startsWith('STORE_')) return error
-  const mistake = mistakeIn(text)
-  if (mistake === null) return error
+  const found = mistakeIn(text)
+  if (found === null) return error
+  const mistake = found instanceof CronError ? inFields(found, []) : found
   const why = `${mistake.message.charAt(0).toLowerCase()}${mistake.message.slice(1)}`
   const quoted = JSON.stringify(text)
   if (!isNotFound) {
@@ -174,9 +187,22 @@ function notesAfter({ trigger, tz, from }: Schedule, fires: readonly number[], c
   if (trigger.kind === 'cron') {
     const dropped = stats(trigger, { from, to: last }).changes.filter(({ effect }) => effect === 'dropped')
     notes.push(...dropped.map((change) => droppedNote(change, tz, effectWords(trigger, change))))
+    notes.push(...excludedNotes(trigger, from, last))
   }
   if (fires.length < count) notes.push('There are no fires after these.')
   return notes
+}
+
+/** More are not counted. */
+const MOST_EXCLUDED = 100_000
+
+/** What a calendar took out of the list. */
+function excludedNotes({ excluded }: CronTrigger, from: number, last = from): string[] {
+  const times = excluded?.nextN(from, MOST_EXCLUDED).filter((at) => at < last) ?? []
+  const [first] = times
+  if (first === undefined) return []
+  const which = times.length === 1 ? 'One time between them is' : `${formatCount(times.length)} times between them are`
+  return [`${which} recorded as skipped: ${excluded!.why(first)}${times.length === 1 ? '' : ', and so on'}.`]
 }
 
 function droppedNote(change: ZoneEffect, tz: string, effect: string): string {

@@ -11,6 +11,7 @@ import { atMost, wholeNumber } from '../operands.ts'
 import { endingWords, lateWords, stateColor } from '../outcome-words.ts'
 import { cutTo, printJson } from '../output.ts'
 import { redactRecord } from '../redact.ts'
+import { frozenWords } from '../retired-words.ts'
 import { warnUnrunnable } from '../steer/runners.ts'
 import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
@@ -56,7 +57,16 @@ function runShow(args: Args, io: Io): Promise<number> {
     const fire = await findFire(client, schedule, which, { args, io, tz })
     const shown = redactRecord(await readShown(client, fire, which))
     if (args.has('json')) printJson({ fire: shown.fire, runs: shown.runs, steps: shown.steps }, io)
-    else print(shown, { tz, lines, waits: await whyItWaits(client, shown) }, io)
+    else
+      print(
+        shown,
+        {
+          tz,
+          lines,
+          waits: await whyItWaits(client, shown, (at) => `${formatInstant(at, tz)} (${relativeWords(at, io.now)})`),
+        },
+        io,
+      )
     return 0
   })
 }
@@ -70,11 +80,16 @@ async function readShown(client: Connection, fire: FireView, which: string | und
   return { fire, runs, steps, run: run ?? null }
 }
 
-/** What an open fire without a run waits for, if that is an instance. */
-async function whyItWaits(client: Connection, { fire, runs }: Shown): Promise<string | null> {
+/** What an open fire without a run waits for, if that is an instance; of a retired schedule, when it ends. */
+async function whyItWaits(
+  client: Connection,
+  { fire, runs }: Shown,
+  when: (instant: number) => string,
+): Promise<string | null> {
   if (fire.state !== 'open' || runs.some(({ endedAt }) => endedAt === null)) return null
   const schedule = await client.schedules.find(fire.schedule)
-  return schedule === null || !needsInstance(schedule) ? null : warnUnrunnable(schedule, client)
+  if (schedule === null) return null
+  return frozenWords(schedule, when) ?? (needsInstance(schedule) ? warnUnrunnable(schedule, client) : null)
 }
 
 interface ShowOptions {

@@ -10,6 +10,8 @@ const TWO_PROGRAMS =
 
 /** The live processes of one app that declare jobs, and what is on record about their deployments. */
 interface AppFacts {
+  /** How long a rollout may take; `null`: that is not judged. */
+  readonly rolloutMs: number | null
   readonly app: string
   readonly now: number
   readonly processes: readonly InstanceView[]
@@ -19,14 +21,25 @@ interface AppFacts {
 }
 
 /** `live`: instances that are live or draining. */
-export function checkDeployments({ now, deployments }: FleetFacts, live: readonly InstanceView[]): Finding[] {
+export function checkDeployments(
+  { now, deployments, thresholds }: FleetFacts,
+  live: readonly InstanceView[],
+): Finding[] {
   // A process without jobs declares nothing: a script that takes a lock is not a deployment.
   const declaring = live.filter(({ jobs }) => jobs.length > 0)
   if (declaring.length === 0) return []
   const apps = [...new Set(declaring.map(({ app }) => app))].sort().map((app): AppFacts => {
     const processes = declaring.filter((instance) => instance.app === app)
     const ids = [...new Set(processes.map(({ deployment }) => deployment))]
-    return { app, now, processes, ids, view: deployments.find((view) => view.app === app) }
+    const { fleet } = thresholds.get(app) ?? THRESHOLDS
+    return {
+      rolloutMs: fleet === false ? null : fleet.rolloutMs,
+      app,
+      now,
+      processes,
+      ids,
+      view: deployments.find((view) => view.app === app),
+    }
   })
   return [
     ...orElse(apps.flatMap(checkApp), () => finding('deployments', 'ok', 'Of every app, one deployment is live.')),
@@ -78,11 +91,11 @@ function checkDisjoint({ app, ids, view, processes }: AppFacts): Finding | null 
   return null
 }
 
-function checkRollout({ app, ids, view, now, processes }: AppFacts): Finding | null {
+function checkRollout({ app, ids, view, now, processes, rolloutMs }: AppFacts): Finding | null {
   if (ids.length < 2) return null
   const { sinceMs } = liveDeployments(processes, now)
   // Until then they are taken for a rollout, later for a mistake.
-  const isLong = sinceMs > THRESHOLDS.fleet.rolloutMs
+  const isLong = rolloutMs !== null && sinceMs > rolloutMs
   return finding(
     'deployments',
     isLong ? 'warn' : 'note',

@@ -1,5 +1,5 @@
 import type { InstanceView } from 'cronce'
-import { skewed, THRESHOLDS } from 'cronce/internal'
+import { FLEET_SUBJECTS, judgeFleet, type Problem, skewed, THRESHOLDS } from 'cronce/internal'
 import { formatDuration } from '../format.ts'
 import { counted, firstFew } from '../steer/say.ts'
 import { checkDeployments } from './check-deployments.ts'
@@ -12,18 +12,44 @@ export const OVERDUE_MS = THRESHOLDS.overdue.afterMs
 export function checkFleet({ fleet, machine }: Facts): Finding[] {
   if (fleet === null) return []
   const live = fleet.instances.filter(isHere)
+  const problems = problemsOf(fleet, live)
   return [
-    checkLive(fleet, live),
-    checkSilent(fleet),
-    ...checkClocks(live),
+    checkCount(checkLive(fleet, live), problems),
+    checkSilent(fleet, problems),
+    ...checkClocks(fleet, live),
     ...checkDeployments(fleet, live),
     ...checkVersions(live, machine.version),
   ]
 }
 
+/** What the watchdog's rules find wrong with the fleets of all apps. */
+function problemsOf({ now, instances, thresholds }: FleetFacts, live: readonly InstanceView[]): readonly Problem[] {
+  const dead = instances.filter(({ state }) => state === 'dead')
+  // The store has checks of its own.
+  const store = { latencyMs: null, away: null, rolledBackAt: null, prunableSince: null, warnings: new Map() }
+  return [...new Set(instances.map(({ app }) => app))].flatMap((app) =>
+    judgeFleet({ now, app, instances: live, dead, store }, thresholds.get(app) ?? THRESHOLDS).map((problem) => ({
+      ...problem,
+      text: `${problem.text} (app ${app})`,
+    })),
+  )
+}
+
+/** Fewer than an app wants are reported instead of how many there are, unless that is worse. */
+function checkCount(live: Finding, problems: readonly Problem[]): Finding {
+  const few = problems.find(({ rule, subject }) => rule === 'fleet' && subject === 'instances')
+  if (few === undefined || live.level !== 'ok') return live
+  return finding('instances', 'warn', `Only ${few.text}.`, 'Start more, or lower watch: { fleet: { minInstances } }.')
+}
+
 export function isHere({ state }: InstanceView): boolean {
   return state === 'live' || state === 'draining'
 }
+
+/** The other subjects of the rule `fleet` are hosts. */
+const PARTS: readonly string[] = FLEET_SUBJECTS
+
+const DYING_HINT = 'Look for crashes, kills for lack of memory, and stops that do not wait for the drain.'
 
 function checkLive({ now, instances, schedules }: FleetFacts, live: readonly InstanceView[]): Finding {
   const drained = live.filter(({ drain, state }) => drain || state === 'draining').length
@@ -55,7 +81,7 @@ function checkLive({ now, instances, schedules }: FleetFacts, live: readonly Ins
   )
 }
 
-function checkSilent({ now, instances }: FleetFacts): Finding {
+function checkSilent({ now, instances }: FleetFacts, problems: readonly Problem[]): Finding {
   const silent = instances.filter(({ state }) => state === 'silent')
   if (silent.length > 0) {
     const names = silent.map(
@@ -68,6 +94,11 @@ function checkSilent({ now, instances }: FleetFacts): Finding {
       'Look whether its process hangs, is stopped, or lost the store; its peers take over its runs.',
     )
   }
+  const dying = problems.filter(({ rule, subject }) => rule === 'fleet' && !PARTS.includes(subject))
+  if (dying.length > 0) {
+    const hosts = dying.map(({ subject, text }) => `${subject}: ${text}`)
+    return finding('silent', 'warn', `Instances keep dying: ${firstFew(hosts, hosts.length, 3)}.`, DYING_HINT)
+  }
   const dead = instances.filter(({ state }) => state === 'dead')
   if (dead.length === 0) return finding('silent', 'ok', 'No instance is silent, and none died within a day.')
   const hosts = [...new Set(dead.map(({ host }) => host))]
@@ -75,15 +106,17 @@ function checkSilent({ now, instances }: FleetFacts): Finding {
     'silent',
     'note',
     `${counted(dead.length, 'instance')} died within a day without saying goodbye, on ${firstFew(hosts, hosts.length, 3)}.`,
-    'Look for crashes, kills for lack of memory, and stops that do not wait for the drain.',
+    DYING_HINT,
   )
 }
 
-function checkClocks(live: readonly InstanceView[]): Finding[] {
+function checkClocks({ thresholds }: FleetFacts, live: readonly InstanceView[]): Finding[] {
   if (live.length === 0) return []
-  const off = skewed(live, THRESHOLDS.clock.offsetMs)
-  if (off.length === 0)
-    return [finding('instance-clocks', 'ok', "Clocks of all instances are within 100ms of the store's.")]
+  const off = live.filter((instance) => {
+    const { clock } = thresholds.get(instance.app) ?? THRESHOLDS
+    return clock !== false && skewed([instance], clock.offsetMs).length > 0
+  })
+  if (off.length === 0) return [finding('instance-clocks', 'ok', "Clocks of all instances agree with the store's.")]
   const names = off.map(({ host, clockOffsetMs }) => `${host} by ${Math.round(clockOffsetMs)}ms`)
   return [
     finding(

@@ -1,23 +1,23 @@
 import {
   isExclusive,
   isRunByCaller,
-  failing as judgeFailing,
   LEADER_JOB,
   longestMs,
+  type Rule,
   SLOT_JOB,
   shellWord,
   THRESHOLDS,
 } from 'cronce/internal'
-import { formatCount, formatDuration } from '../format.ts'
+import { formatDuration } from '../format.ts'
 import { missingWords } from '../placement-words.ts'
 import { isLeaving, runnersOf } from '../steer/runners.ts'
 import { counted, firstFew } from '../steer/say.ts'
-import { isHere, OVERDUE_MS } from './check-fleet.ts'
+import { OVERDUE_MS } from './check-fleet.ts'
+import { checkRules } from './check-rules.ts'
 import type { Facts, FleetFacts, ScheduleFact } from './facts.ts'
 import { type Finding, finding } from './finding.ts'
 
 const LONG_PAUSE_MS = 7 * 86_400_000
-const FAILING = THRESHOLDS.failing.count
 
 export function checkSchedules({ fleet }: Facts): Finding[] {
   if (fleet === null) return []
@@ -29,26 +29,45 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
     ...checkWaiting(fleet),
     checkStuck(fleet),
     checkFailing(fleet),
+    ...checkRules(fleet),
     ...checkUnknownSteps(fleet),
     ...checkPaused(fleet),
     checkTimeouts(fleet),
   ]
   if (!fleet.isSample) return found
   const sample = `Of the first ${counted(fleet.schedules.length, 'schedule')}: `
-  const ofSchedules = new Set(['orphans', 'retired', 'overdue', 'calls', 'waiting', 'failing', 'paused', 'timeouts'])
+  const ofSchedules = new Set([
+    'orphans',
+    'retired',
+    'overdue',
+    'calls',
+    'waiting',
+    'stuck',
+    'failing',
+    'no-success',
+    'slow',
+    'late',
+    'missed',
+    'paused',
+    'timeouts',
+  ])
   return found.map((each) =>
     ofSchedules.has(each.check) ? { ...each, message: `${sample}${lowered(each.message)}` } : each,
   )
 }
 
-function active({ schedules }: FleetFacts): readonly ScheduleFact[] {
+function active({ schedules }: Pick<FleetFacts, 'schedules'>): readonly ScheduleFact[] {
   return schedules.filter(({ state }) => state === 'active')
 }
 
+/** Whether a rule of the watchdog finds something wrong with it. */
+function has(rule: Rule): (schedule: ScheduleFact) => boolean {
+  return ({ problems }) => problems.some((problem) => problem.rule === rule)
+}
+
 function checkOrphans(fleet: FleetFacts): Finding {
-  const live = fleet.instances.filter(isHere)
-  const known = new Set(live.flatMap(({ jobs }) => jobs))
-  const orphans = active(fleet).filter((schedule) => schedule.needsInstance && !known.has(schedule.job))
+  const live = fleet.instances.filter(({ state, drain }) => state === 'live' && !drain)
+  const orphans = fleet.schedules.filter(has('no-runner'))
   if (orphans.length === 0)
     return finding('orphans', 'ok', 'Every active schedule that needs one has a live instance that can run it.')
   // Another line says that no instance is live.
@@ -80,7 +99,9 @@ function checkOrphans(fleet: FleetFacts): Finding {
 function checkRetired({ schedules }: FleetFacts): Finding[] {
   const all = schedules.filter(({ state }) => state === 'retired')
   const ofHosts = all.filter(({ on }) => on !== null && 'host' in on)
-  const retired = all.filter((schedule) => !ofHosts.includes(schedule))
+  const others = all.filter((schedule) => !ofHosts.includes(schedule))
+  const onEach = others.filter(({ name }) => active({ schedules }).some((one) => one.name.startsWith(`${name}@`)))
+  const retired = others.filter((schedule) => !onEach.includes(schedule))
   const hosts =
     ofHosts.length === 0
       ? []
@@ -92,9 +113,21 @@ function checkRetired({ schedules }: FleetFacts): Finding[] {
             'They go on when the host is back. If it is gone for good: cronce remove.',
           ),
         ]
-  if (retired.length === 0) return hosts
+  const forms =
+    onEach.length === 0
+      ? []
+      : [
+          finding(
+            'retired',
+            'note',
+            `${counted(onEach.length, 'schedule is', 'schedules are')} retired, since ${onEach.length === 1 ? 'its job runs' : 'their jobs run'} on each host now: ${firstFew(onEach.map(({ name }) => name))}.`,
+            'Nothing needs to be done. To delete them: cronce remove.',
+          ),
+        ]
+  if (retired.length === 0) return [...hosts, ...forms]
   return [
     ...hosts,
+    ...forms,
     finding(
       'retired',
       'note',
@@ -104,16 +137,10 @@ function checkRetired({ schedules }: FleetFacts): Finding[] {
   ]
 }
 
-function isOverdue({ dueSince }: ScheduleFact, now: number): boolean {
-  return dueSince !== null && dueSince < now - OVERDUE_MS
-}
-
 function checkOverdue(fleet: FleetFacts): Finding {
-  const { now, instances } = fleet
-  const late = active(fleet)
-    .filter(
-      (schedule) => isOverdue(schedule, now) && schedule.needsInstance && runnersOf(schedule.job, instances).length > 0,
-    )
+  const { now } = fleet
+  const late = fleet.schedules
+    .filter((schedule) => has('overdue')(schedule) && schedule.dueSince !== null)
     .sort((one, other) => one.dueSince! - other.dueSince!)
   if (late.length === 0) return finding('overdue', 'ok', 'No schedule is overdue for which an instance is live.')
   return finding(
@@ -154,7 +181,7 @@ function checkWaiting(fleet: FleetFacts): Finding[] {
       (schedule) =>
         schedule.waitingSince !== null &&
         schedule.waitingSince < now - OVERDUE_MS &&
-        !isOverdue(schedule, now) &&
+        !has('overdue')(schedule) &&
         runnersOf(schedule.job, instances).length > 0,
     )
     .sort((one, other) => one.waitingSince! - other.waitingSince!)
@@ -169,41 +196,40 @@ function checkWaiting(fleet: FleetFacts): Finding[] {
   ]
 }
 
-function checkStuck({ now, runs, isRunSample }: FleetFacts): Finding {
-  const stuck = runs
-    .filter(({ job, instance, startedAt, timeoutMs, graceMs }) => {
-      // A leader has nothing to finish.
-      if (instance === '' || job === LEADER_JOB) return false
-      return now - startedAt > longestMs(timeoutMs === null ? null : timeoutMs + graceMs, [], THRESHOLDS.stuck)
-    })
-    .sort((one, other) => one.startedAt - other.startedAt)
-  const looked = isRunSample ? `Of the latest ${formatCount(runs.length)} open runs, ` : ''
-  if (stuck.length === 0)
-    return finding(
-      'stuck',
-      'ok',
-      `${isRunSample ? `Of the latest ${formatCount(runs.length)} open runs, none` : 'No run'} takes suspiciously long; ${runs.length} open.`,
-    )
+/** What the rule finds, and locks that are held for too long. */
+function checkStuck({ now, schedules, runs, isRunSample }: FleetFacts): Finding {
+  const held = runs.filter(({ job, startedAt, timeoutMs, graceMs }) => {
+    // A leader has nothing to finish.
+    if (!isExclusive(job) || job === LEADER_JOB) return false
+    return now - startedAt > longestMs(timeoutMs === null ? null : timeoutMs + graceMs, [], THRESHOLDS.stuck)
+  })
+  const stuck = [
+    ...held,
+    ...schedules
+      .filter(has('stuck'))
+      .flatMap(({ name, oldestRun }) => (oldestRun === null ? [] : [{ schedule: name, ...oldestRun }])),
+  ].sort((one, other) => one.startedAt - other.startedAt)
+  if (stuck.length === 0) {
+    const open = `${isRunSample ? 'more than ' : ''}${counted(runs.length, 'run is', 'runs are')} open`
+    return finding('stuck', 'ok', `No run takes suspiciously long; ${open}.`)
+  }
   const names = stuck.map(({ schedule, token }) => `${shellWord(schedule)} ${token}`)
   return finding(
     'stuck',
     'warn',
-    `${looked}${counted(stuck.length, 'run is', 'runs are')} open for longer than the timeout, or than an hour without one, the oldest for ${formatDuration(now - stuck[0]!.startedAt)}: ${firstFew(names, names.length, 3)}.`,
+    `${counted(stuck.length, 'schedule has', 'schedules have')} a run that is open for longer than its timeout, or than three times the usual and an hour without one, the oldest for ${formatDuration(now - stuck[0]!.startedAt)}: ${firstFew(names, names.length, 3)}.`,
     `Look with cronce logs, end it with cronce cancel ${names[0]}, and set a timeout.`,
   )
 }
 
 function checkFailing(fleet: FleetFacts): Finding {
-  const failing = fleet.schedules
-    // The holder of a lock knows how its work ended.
-    .filter((schedule) => judgeFailing({ schedule }, THRESHOLDS.failing) !== 'fine' && !isExclusive(schedule.job))
-    .sort((one, other) => other.failedInRow - one.failedInRow)
-  if (failing.length === 0) return finding('failing', 'ok', `No schedule has failed ${FAILING} times in a row.`)
+  const failing = fleet.schedules.filter(has('failing')).sort((one, other) => other.failedInRow - one.failedInRow)
+  if (failing.length === 0) return finding('failing', 'ok', 'No schedule has failed several times in a row.')
   const names = failing.map(({ name, failedInRow }) => `${name} (${failedInRow})`)
   return finding(
     'failing',
     'warn',
-    `${counted(failing.length, 'schedule has', 'schedules have')} failed ${FAILING} times in a row or more, or ${failing.length === 1 ? 'was' : 'were'} paused by pauseAfter: ${firstFew(names)}.`,
+    `${counted(failing.length, 'schedule has', 'schedules have')} failed several times in a row, or ${failing.length === 1 ? 'was' : 'were'} paused by pauseAfter: ${firstFew(names)}.`,
     `See why: cronce show ${shellWord(failing[0]!.name)}`,
   )
 }

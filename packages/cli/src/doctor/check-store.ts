@@ -1,10 +1,10 @@
 import type { StoreView } from 'cronce'
+import { judgeFleet, THRESHOLDS } from 'cronce/internal'
 import { counted } from '../steer/say.ts'
 import type { Facts, StoreFacts, Trouble } from './facts.ts'
 import { type CheckName, type Finding, finding, type Level } from './finding.ts'
 
-const SLOW_MS = 250
-const OFFSET_MS = 100
+const OFFSET_MS = THRESHOLDS.clock.offsetMs
 const MEGABYTE = 1_000_000
 
 export function checkStore({ store }: Facts): Finding[] {
@@ -45,7 +45,9 @@ function checkLatency(checks: readonly StoreView[]): Finding {
   const sorted = checks.map(({ latencyMs }) => latencyMs).sort((one, other) => one - other)
   const median = sorted[Math.floor(sorted.length / 2)]!
   const words = `It answers in ${round(median)}ms (median of ${sorted.length}, slowest ${round(sorted.at(-1)!)}ms)`
-  if (median <= SLOW_MS) return finding('latency', 'ok', `${words}.`)
+  const store = { latencyMs: median, away: null, rolledBackAt: null, prunableSince: null, warnings: new Map() }
+  const problems = judgeFleet({ now: 0, app: '', instances: [], dead: [], store }, THRESHOLDS)
+  if (problems.length === 0) return finding('latency', 'ok', `${words}.`)
   return finding(
     'latency',
     'warn',

@@ -1,4 +1,5 @@
 import type { DeploymentsView, InstanceView, ScheduleView, StoreView } from 'cronce'
+import type { Problem, Thresholds } from 'cronce/internal'
 import type { MigrationStatus } from 'cronce/postgres'
 
 /** What was found out, as plain data: the checks judge it without asking the store. */
@@ -58,7 +59,11 @@ export interface FleetFacts {
   readonly now: number
   readonly instances: readonly InstanceView[]
   readonly deployments: readonly DeploymentsView[]
+  /** What each app set for the watchdog; those of others are the default. */
+  readonly thresholds: ReadonlyMap<string, Thresholds>
   readonly schedules: readonly ScheduleFact[]
+  /** What the watchdog's rules find wrong with executions that `app.detect()` counts, and with heartbeats. */
+  readonly internal: readonly Problem[]
   /** There are more schedules than were looked at. */
   readonly isSample: boolean
   readonly runs: readonly RunFact[]
@@ -88,6 +93,10 @@ export interface ScheduleFact {
   readonly needsInstance: boolean
   /** `cronce exec` runs it. */
   readonly isExec?: boolean
+  /** Of the runs that an instance executes, the one that began first. */
+  readonly oldestRun: { readonly token: string; readonly startedAt: number } | null
+  /** What the watchdog's rules find wrong. */
+  readonly problems: readonly Problem[]
   readonly timeoutMs: number | null
   readonly failedInRow: number
   readonly pause: { readonly at: number; readonly untilAt: number | null; readonly author: string | null } | null

@@ -1,9 +1,10 @@
 import type { Client, DeploymentsView, InstanceView, RunView, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { dueSince, isOfExec, needsInstance } from 'cronce/internal'
+import { dueSince, isOfExec, needsInstance, recordedThresholds, THRESHOLDS, type Thresholds } from 'cronce/internal'
 import { inParallel } from '../in-parallel.ts'
 import { CALL_GRACE_MS, expectedRule, withExpectedRule } from '../service/exec/expected-rule.ts'
 import type { FleetFacts, RunFact, ScheduleFact } from './facts.ts'
+import { Problems } from './gather-problems.ts'
 
 /** Beyond this it is a sample: what is wrong with many schedules is wrong with some of these. */
 const MOST_SCHEDULES = 10_000
@@ -23,13 +24,24 @@ const YOUNG_MS = 60_000
 export async function gatherFleet(client: Client, onProgress: (schedules: number) => void): Promise<FleetFacts> {
   const { now } = await client.store.check()
   const instances = await client.instances.list()
-  const sample = await schedulesOf(client, now, onProgress)
+  const deployments = await deploymentsOf(client, instances)
+  const thresholds = new Map(deployments.map((view) => [view.app, recordedThresholds(view)]))
+  const thresholdsOf = ({ app, job }: Pick<ScheduleView, 'app' | 'job'>): Thresholds =>
+    thresholds.get(app ?? instances.find(({ jobs }) => jobs.includes(job))?.app ?? '')?.of(job) ?? THRESHOLDS
+  const problems = await Problems.gather(client, { now, instances, thresholdsOf })
+  const sample = await schedulesOf(client, now, (view, count) => {
+    problems.look(view)
+    onProgress(count)
+  })
+  await problems.lookClosely()
   const { items, next } = await client.runs.list({ outcome: 'open', limit: MOST_RUNS })
   return {
     now,
     instances,
-    deployments: await deploymentsOf(client, instances),
-    schedules: sample.schedules,
+    deployments,
+    thresholds: new Map([...thresholds].map(([app, { ofApp }]) => [app, ofApp])),
+    schedules: sample.schedules.map((schedule) => ({ ...schedule, problems: problems.of(schedule.name) })),
+    internal: problems.internal,
     isSample: sample.isSample,
     runs: await runFacts(client, items, sample.schedules, now),
     isRunSample: next !== null,
@@ -58,7 +70,7 @@ async function latestCall(client: Client, { name }: ScheduleView): Promise<numbe
 async function schedulesOf(
   client: Client,
   now: number,
-  onProgress: (schedules: number) => void,
+  onView: (view: ScheduleView, count: number) => void,
 ): Promise<{ readonly schedules: readonly ScheduleFact[]; readonly isSample: boolean }> {
   const schedules: ScheduleFact[] = []
   let asked = 0
@@ -68,7 +80,7 @@ async function schedulesOf(
     if (isMissing) asked++
     const callMissingAt = isMissing ? missingSince(view, await latestCall(client, view), now) : null
     schedules.push({ ...scheduleFact(view), callMissingAt })
-    onProgress(schedules.length)
+    onView(view, schedules.length)
   }
   return { schedules, isSample: false }
 }
@@ -76,6 +88,11 @@ async function schedulesOf(
 export function scheduleFact(view: ScheduleView): ScheduleFact {
   const { name, job, on, app, state, nextAt, policy, failedInRow, pause } = view
   const waiting = view.open.filter((fire) => fire.state === 'waiting' && fire.attempt === 0)
+  const running = view.open
+    .flatMap(({ state: now, token, startedAt }) =>
+      (now === 'running' || now === 'cancelling') && token !== null && startedAt !== null ? [{ token, startedAt }] : [],
+    )
+    .sort((one, other) => one.startedAt - other.startedAt)
   return {
     name,
     job,
@@ -89,6 +106,8 @@ export function scheduleFact(view: ScheduleView): ScheduleFact {
     timeoutMs: policy.timeout.runMs,
     failedInRow,
     pause: pause === null ? null : { at: pause.at, untilAt: pause.untilAt, author: pause.author },
+    oldestRun: running[0] ?? null,
+    problems: [],
     callMissingAt: null,
     waitingSince: waiting.length === 0 ? null : Math.min(...waiting.map(({ readyAt }) => readyAt)),
   }

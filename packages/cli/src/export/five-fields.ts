@@ -24,6 +24,7 @@ export function fiveFields(data: TriggerData | null, dialect: 'kubernetes' | 'vi
     case 'every':
       return no(`every ${formatDuration(due.everyMs)} is elapsed time`, everyHint(due.everyMs, due.anchor))
     case 'cron': {
+      if (due.excluded !== null) return no('it has a calendar', 'run it with cronce start')
       const written = due.expression.replace(/^\s*(?:CRON_)?TZ=\S+\s+/, '')
       const expression = [written, due.normalized].find((text) => means(text, due, { dialect }))
       if (expression === undefined) return no(whyNot(due), 'run it with cronce start')

@@ -32,7 +32,7 @@ export function readPolicies(spec: Manifest, origin: Origin): JobRecord {
   return {
     ...readOverlap(spec, window, origin),
     ...readMisfire(window),
-    ...(isOurs ? readCrashes(backoff) : readRetry(backoff, timeout, window)),
+    ...(isOurs ? readCrashes(backoff) : readRetry(spec, backoff, { timeout, window, report: origin.report })),
     ...(timeout === undefined ? {} : { timeout: seconds(timeout) }),
     ...readRetention(spec),
   }
@@ -105,9 +105,27 @@ function readMisfire(window: number): Pick<JobRecord, 'misfire'> {
  * Delays of ten seconds, doubled each time, up to six minutes. All of it within the time that the Job has. Without a deadline,
  * retries have the misfire window, counted from the first run: a window shorter than a day would cut them off.
  */
-function readRetry(attempts: number, timeout: number | undefined, window: number): Pick<JobRecord, 'retry'> {
+function readRetry(
+  spec: Manifest,
+  attempts: number,
+  {
+    timeout,
+    window,
+    report,
+  }: { readonly timeout: number | undefined; readonly window: number; readonly report: Report },
+): Pick<JobRecord, 'retry'> {
   if (attempts === 0) return {}
-  const deadline = timeout ?? (window < WINDOW_SECONDS ? WINDOW_SECONDS : undefined)
+  const isCutOff = timeout === undefined && window < WINDOW_SECONDS
+  const deadline = isCutOff ? WINDOW_SECONDS : timeout
+  if (isCutOff) {
+    const at = spec.at('startingDeadlineSeconds')
+    report(at, {
+      level: 'changed',
+      what: `retry.deadline: ${seconds(WINDOW_SECONDS)}`,
+      why: `startingDeadlineSeconds is about first starts only; without retry.deadline, retries would also end ${seconds(window)} after the due time`,
+      todo: 'set a shorter one if a late retry is worse than none',
+    })
+  }
   return {
     retry: {
       attempts: Math.min(attempts, 1_000),

@@ -12,6 +12,9 @@ interface Merged {
   job: ImportedJob
   /** The servers whose crontabs have the line. */
   readonly servers: string[]
+  readonly comments: string[]
+  /** What the comments say, without the servers. */
+  readonly said: Set<string>
 }
 
 /**
@@ -44,11 +47,14 @@ export function mergeCrontabs(
       const key = `${countOf(options)} ${options}`
       const known = merged.get(key)
       if (known === undefined) {
-        const fresh = { job: { ...job, name: nameFor(job.name) }, servers: [server] }
+        const { comments } = job
+        const named = { ...job, name: nameFor(job.name) }
+        const fresh = { job: named, servers: [server], comments: [...comments], said: new Set(comments) }
         merged.set(key, fresh)
         items.push(fresh)
       } else {
         known.job = { ...known.job, others: [...(known.job.others ?? []), job.place] }
+        addComments(known, job, server)
         known.servers.push(server)
         const differing = settingsThatDiffer(job.options, known.job.options)
         if (differing.length > 0) joined.push(joinedFinding(job, known, differing))
@@ -70,6 +76,14 @@ export function mergeCrontabs(
   }
 }
 
+/** What the crontab of another server says above the same line, and none before it. */
+function addComments({ comments, said }: Merged, { comments: own }: ImportedJob, server: string): void {
+  for (const line of own.filter((one) => one.trim() !== '' && !said.has(one))) {
+    comments.push(`${server}: ${line}`)
+    said.add(line)
+  }
+}
+
 function counter(): (key: string) => number {
   const counts = new Map<string, number>()
   return (key) => {
@@ -85,10 +99,10 @@ function onceEnvironment(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter(({ what }, index) => what !== ENVIRONMENT.what || index === first)
 }
 
-function withServers({ job, servers }: Merged): ImportedJob {
+function withServers({ job, servers, comments }: Merged): ImportedJob {
   const places = [job.place, ...(job.others ?? [])]
   const from = places.map(({ line }, index) => `${servers[index]} (line ${line})`)
-  return { ...job, comments: [...job.comments, `from ${from.join(', ')}`] }
+  return { ...job, comments: [...comments, `from ${from.join(', ')}`] }
 }
 
 /** The options by which a job runs on the servers that have its line, and on no other. */

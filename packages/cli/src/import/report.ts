@@ -15,9 +15,8 @@ const columnsFor = (placeText: (place: Place) => string): readonly Column<Findin
 ]
 
 /** What is worth knowing, for people: a table where there is room, else one paragraph each, since nothing of it may be cut. */
-export function findingsText(findings: readonly Finding[], io: Io): string {
+export function findingsText(findings: readonly Finding[], isOneFile: boolean, io: Io): string {
   if (findings.length === 0) return ''
-  const isOneFile = findings.every(({ place: { file } }) => file === findings[0]!.place.file)
   const placeText = ({ file, line, column }: Place): string =>
     `${isOneFile ? '' : `${file}:`}${line}${column === undefined ? '' : `:${column}`}`
   const columns = columnsFor(placeText)

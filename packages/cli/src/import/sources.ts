@@ -10,17 +10,27 @@ export interface Source {
   readonly text: string
 }
 
-/** No crontab and no manifest is as large; what is, is the wrong file. */
+/** No crontab, manifest or calendar is as large; what is, is the wrong file. */
 const LARGEST = 16 * 1024 * 1024
 
+const SAMPLES = {
+  crontab: 'crontab -l | cronce import crontab',
+  k8s: 'cronce import k8s cronjobs.yaml',
+  ical: 'cronce import ical holidays.ics',
+} as const
+
 /** The texts to import: files, or stdin for `-`. */
-export async function readSources(kind: 'crontab' | 'k8s', files: readonly string[], io: Io): Promise<Source[]> {
+export async function readSources(
+  kind: 'crontab' | 'k8s' | 'ical',
+  files: readonly string[],
+  io: Io,
+): Promise<Source[]> {
   const twice = files.find((file, index) => files.indexOf(file) !== index)
   if (kind === 'crontab' && twice !== undefined) {
     throw new UsageError(`${twice} is named twice.`, 'Name the crontab of each server once.')
   }
   if (files.length === 0 && (kind === 'k8s' || io.ask !== null)) {
-    const sample = kind === 'k8s' ? 'cronce import k8s cronjobs.yaml' : 'crontab -l | cronce import crontab'
+    const sample = SAMPLES[kind]
     throw new UsageError('Import which file?', `Try: ${sample}`)
   }
   const names = files.length === 0 ? ['-'] : files
@@ -32,9 +42,13 @@ export async function readSources(kind: 'crontab' | 'k8s', files: readonly strin
 async function readText(name: string, io: Io): Promise<string> {
   const text = name === '-' ? await io.readInput() : await readNamed(resolve(io.cwd, name), name)
   if (text.length <= LARGEST && !text.includes('\0')) return text
-  throw new CronceError('FILE_UNREADABLE', `${name} is binary or too large to be a crontab or a manifest.`, {
-    hint: 'Look whether it is the right file.',
-  })
+  throw new CronceError(
+    'FILE_UNREADABLE',
+    `${name} is binary or too large to be a crontab, a manifest or a calendar.`,
+    {
+      hint: 'Look whether it is the right file.',
+    },
+  )
 }
 
 async function readNamed(path: string, name: string): Promise<string> {

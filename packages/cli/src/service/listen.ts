@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { type Access, bearerAccess, createHandler, type Handler, isLoopback, type Source, serve } from '@cronce/server'
-import type { Cronce } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import type { Io } from '../io.ts'
 import { UsageError } from '../usage-error.ts'
@@ -95,7 +94,7 @@ export interface ListenOptions {
   readonly otherwiseAny?: boolean | undefined
 }
 
-export async function listen(app: Cronce, options: ListenOptions): Promise<Listener> {
+export async function listen(app: Source, options: ListenOptions): Promise<Listener> {
   const { token } = options.protection
   const handler = await makeHandler(app, options)
   const { url, close } = await serveAt(handler, options)

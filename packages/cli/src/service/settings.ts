@@ -120,6 +120,7 @@ function readOptions(args: Args, { env, cwd }: Io, { config }: LoadedConfig, job
     lease: duration('lease', CRONCE_LEASE),
     drain: duration('drain', CRONCE_DRAIN),
     holdDown: config.holdDown,
+    calendars: config.calendars,
     alerts: config.alerts,
     watch: config.watch,
   }

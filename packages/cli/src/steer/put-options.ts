@@ -1,4 +1,14 @@
-import type { CronSpec, Json, NewSchedule, OnLabels, PolicyOptions, ScheduleView, TriggerOptions } from 'cronce'
+import type {
+  CalendarSpec,
+  CronSpec,
+  CronTriggerOptions,
+  Json,
+  NewSchedule,
+  OnLabels,
+  PolicyOptions,
+  ScheduleView,
+  TriggerOptions,
+} from 'cronce'
 import { cron } from 'cronce/cron'
 import type { Args, Flags } from '../args.ts'
 import { policyOptions, triggerOf } from '../definition-of.ts'
@@ -17,6 +27,18 @@ export const PUT_FLAGS = {
     type: 'string',
     value: 'ZONE',
     help: 'Zone of --cron, and of times without an offset: IANA name, UTC, +05:30, or local (default UTC)',
+  },
+  calendar: { type: 'string', value: 'NAME', help: 'Calendar of the configuration whose days are closed; "" for none' },
+  'closed-days': {
+    type: 'string',
+    value: 'DAYS',
+    help: 'The closed days themselves, such as "SAT SUN 12-25 2026-04-03"',
+  },
+  excluded: {
+    type: 'string',
+    value: 'RULE',
+    choices: ['skip', 'next-working-day', 'previous-working-day', 'nearest'],
+    help: 'What to do with fires of closed days: skip (default), next-working-day, previous-working-day, nearest',
   },
   input: { type: 'string', value: 'JSON', help: 'Input of its runs; @FILE, or @- for stdin' },
   start: { type: 'string', value: 'TIME', help: 'Not due before this time' },
@@ -104,7 +126,7 @@ function triggerOptions({ args, before, name, tz, now }: PutQuestion): TriggerOp
       const expression = args.text('cron')!
       // Refused here, so that --dry-run refuses it, too.
       cron(expression, { tz, seed: name })
-      return { cron: expression, tz }
+      return { cron: expression, tz, ...calendarOptions(args, before) }
     }
     case 'every':
       return { every: readDurationText(args.text('every')!, 'every') }
@@ -128,7 +150,30 @@ function keptTrigger(args: Args, before: ScheduleView | null, name: string, tz: 
     )
   }
   const kept = triggerOf(before)
-  return kept.cron !== undefined && args.has('tz') ? { cron: { ...(kept.cron as CronSpec), tz } } : kept
+  if (kept.cron === undefined) {
+    const useless = CALENDAR_FLAGS.find((flag) => args.has(flag))
+    if (useless !== undefined) throw new UsageError(`--${useless} is for --cron.`, 'Leave it out, or add --cron EXPR.')
+    return kept
+  }
+  const { calendar: _, ...spec } = kept.cron as CronSpec
+  return { cron: { ...spec, ...(args.has('tz') ? { tz } : {}) }, ...calendarOptions(args, before) }
+}
+
+const CALENDAR_FLAGS = ['calendar', 'closed-days', 'excluded'] as const
+
+/** The calendar that the flags name, else the one that the schedule has. */
+function calendarOptions(args: Args, before: ScheduleView | null): Pick<CronTriggerOptions, 'calendar' | 'excluded'> {
+  const named = args.text('calendar')
+  const days = args.text('closed-days')
+  if (named !== undefined && days !== undefined) {
+    throw new UsageError('--calendar and --closed-days are two calendars.', 'Leave out one.')
+  }
+  if (named === '') return {}
+  const known = before?.trigger?.kind === 'cron' ? before.trigger.calendar : undefined
+  const { excluded: rule, ...kept } = known ?? {}
+  const calendar = named ?? (days === undefined ? known && (kept as CalendarSpec) : { days })
+  const excluded = (args.text('excluded') as CronTriggerOptions['excluded']) ?? rule
+  return { ...(calendar === undefined ? {} : { calendar }), ...(excluded === undefined ? {} : { excluded }) }
 }
 
 function policyFlags(args: Args, before: ScheduleView | null): PolicyOptions {

@@ -1,4 +1,5 @@
 import {
+  excludedInstants,
   expressionInstants,
   intervalInstants,
   type LedgerFire,
@@ -104,7 +105,8 @@ function runOf({
 function ruleOf(schedule: ScheduleView, records: number, now: number): LedgerRule {
   const { policy, nextAt, limit } = schedule
   return {
-    instants: instantsOf(schedule),
+    instants: instantsOf(schedule, ruleInstants),
+    excluded: instantsOf(schedule, excludedBy) ?? undefined,
     // An instant of another version may have been planned in the very millisecond.
     since: schedule.updatedAt,
     nextAt,
@@ -129,37 +131,49 @@ function affordable({ trigger }: ScheduleView, now: number): number {
   return now - MOST_INSTANTS * gapMs
 }
 
-function instantsOf({ trigger, startAt, endAt }: ScheduleView): LedgerRule['instants'] {
+type Trigger = NonNullable<ScheduleView['trigger']>
+
+function instantsOf(
+  { trigger, startAt, endAt }: ScheduleView,
+  instantsBy: (trigger: Trigger) => LedgerRule['instants'],
+): LedgerRule['instants'] {
   if (trigger === null) return null
-  const rule = ruleInstants(trigger)
+  const rule = instantsBy(trigger)
   if (rule === null) return null
   return (from, to) => rule(Math.max(from, startAt ?? from), Math.min(to, (endAt ?? Number.POSITIVE_INFINITY) - 1))
 }
 
-function ruleInstants(trigger: NonNullable<ScheduleView['trigger']>): LedgerRule['instants'] {
+function ruleInstants(trigger: Trigger): LedgerRule['instants'] {
   switch (trigger.kind) {
     case 'at':
       return (from, to) => (from <= trigger.at && trigger.at <= to ? [trigger.at] : [])
     case 'every':
       return intervalInstants(trigger.everyMs, trigger.anchor)
     case 'cron':
-      return cronInstants(trigger)
+      return cronInstants(trigger, 'fires')
   }
 }
 
+function excludedBy(trigger: Trigger): LedgerRule['instants'] {
+  return trigger.kind === 'cron' && trigger.calendar !== undefined ? cronInstants(trigger, 'excluded') : null
+}
+
 /** By the checker's own cron, where it knows the grammar: then not even the library's idea of the rule is believed. */
-function cronInstants(data: CronData): LedgerRule['instants'] {
+function cronInstants(data: CronData, which: 'fires' | 'excluded'): LedgerRule['instants'] {
   const live = makeTrigger(data)
   if (live.kind !== 'cron' || live.timing === 'event') return null
   if ((data.dialect === undefined || data.dialect === 'default') && !usesHash(data.expression)) {
     const prefix = zonePrefixOf(data.expression)
     const bare = prefix === undefined ? data.expression : data.expression.trim().replace(/^\S+\s+/, '')
-    const { dst, gap, overlap, days, wrap } = data
-    return expressionInstants(bare, { tz: live.tz, dst, gap, overlap, days, wrap })
+    const { dst, gap, overlap, days, wrap, calendar } = data
+    const instantsOfKind = which === 'fires' ? expressionInstants : excludedInstants
+    return instantsOfKind(bare, { tz: live.tz, dst, gap, overlap, days, wrap, calendar })
   }
+  const line = which === 'fires' ? live : live.excluded
+  if (line === null) return null
   return (from, to) => {
     const instants: number[] = []
-    for (let at = live.next(from - 1); at !== null && at <= to; at = live.next(at)) instants.push(at)
+    for (let at = line.next(from - 1); at !== null && at <= to; at = line.next(at)) instants.push(at)
     return instants
   }
 }

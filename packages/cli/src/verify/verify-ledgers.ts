@@ -14,6 +14,7 @@ import { formatCount, formatDuration, joinWords } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formOf, printJson } from '../output.ts'
 import { countSteps } from '../progress.ts'
+import { CAUSES } from '../retired-words.ts'
 import { sanitize } from '../terminal.ts'
 import { formatInstant } from '../time-words.ts'
 import { goneSchedules, readLedger } from './read-ledger.ts'
@@ -180,12 +181,6 @@ function verdictWords({ violations, fires, expected, late, interrupted, retired 
 
 function retiredNow(count: number): string {
   return count === 1 ? '1 schedule is' : `${formatCount(count)} schedules are`
-}
-
-const CAUSES: Readonly<Record<string, (deployment: string) => string>> = {
-  dropped: (deployment) => `deployment ${deployment} does not declare it`,
-  absent: () => 'no live process declared it',
-  renamed: (deployment) => `deployment ${deployment} renamed it`,
 }
 
 function retiredWords(retired: RetiredStretch, tz: string): string {

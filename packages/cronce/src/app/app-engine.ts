@@ -4,6 +4,7 @@ import { readName } from '../client/read-name.ts'
 import { hostLabel, readLabelsText } from '../client/read-placement.ts'
 import { Instance } from '../engine/instance.ts'
 import type { EngineParts, EngineSettings } from '../engine/parts.ts'
+import { WATCH_OF_APP } from '../model/app.ts'
 import { CHANNELS_JOB, WATCH_JOB } from '../model/exclusive-jobs.ts'
 import type { Json } from '../model/json.ts'
 import type { Labels } from '../model/placement.ts'
@@ -60,11 +61,12 @@ function settingsOf<Tx>(
   const { resolved, around, jobs } = core
   const { CRONCE_DEPLOYMENT } = around.environment
   const all = [...jobs.values()]
-  const watch = watchOf(all)
+  const ofApp = resolved.watch?.given
+  const watch = { ...watchOf(all), ...(ofApp === undefined ? {} : { [WATCH_OF_APP]: ofApp }) }
   const givenDeployment = resolved.deployment ?? (CRONCE_DEPLOYMENT || undefined)
   return {
     app: appNameOf(core),
-    deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()], watch),
+    deployment: givenDeployment ?? hashDeclarations(declarations(all), [...jobs.keys()], watchOf(all)),
     isExplicit: givenDeployment !== undefined,
     host: labels.host,
     labels,

@@ -20,7 +20,7 @@ export interface Connection<Tx = unknown> extends Client<Tx> {
 
 /** Options of `connect()`. */
 export interface ConnectOptions<Tx = unknown>
-  extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'keepActivity' | 'adopt' | 'logger'> {
+  extends Pick<CronceOptions<Tx>, 'store' | 'namespace' | 'keepActivity' | 'adopt' | 'logger' | 'calendars'> {
   /** Receives, instead of the logger, warnings about the store that endanger fires. */
   readonly onWarning?: ((code: string, message: string) => void) | undefined
 }
@@ -30,7 +30,7 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
   const { NODE_ENV } = process.env
   const { tz = '' } = process.versions
   const { onWarning, ...others } = options ?? {}
-  const { namespace, keepActivityMs, adopt, logger } = resolveOptions({ logger: stderrLogger, ...others })
+  const { namespace, keepActivityMs, adopt, logger, calendars } = resolveOptions({ logger: stderrLogger, ...others })
   const source = storeSource(others.store)
   const { clock = systemClock(), zoneData = tz } = surroundingsOf(source)
   const lazy = lazyStore<Tx>(
@@ -48,6 +48,7 @@ export async function connect<Tx = unknown>(options: ConnectOptions<Tx>): Promis
     store: lazy.store,
     context: () => ({ zoneData, clock, random: Math.random, newId }),
     keepActivityMs,
+    calendars,
     emit: () => {},
   })
   const elsewhere = { client, isStarted: () => true, runDue: () => Promise.resolve(), clock, logger }

@@ -130,7 +130,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     job(name: string, jobOptions: unknown, handler?: unknown) {
       return atEntry(() => {
         lifecycle.demandStopped(`job(${show(name)})`)
-        addJob(core, declareJob<Tx>(name, jobOptions, handler))
+        addJob(core, declareJob<Tx>(name, jobOptions, handler, resolved.calendars))
         return app
       })
     },
@@ -247,6 +247,7 @@ function clientPartsOf<Tx>(
     warn: (message) => logger.warn(message),
     inputSchemaOf: (job) => findJob(jobs, job)?.schema,
     defaultsOf: (job) => findJob(jobs, job)?.defaults,
+    calendars: resolved.calendars,
   }
 }
 

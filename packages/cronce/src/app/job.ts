@@ -1,5 +1,6 @@
 import type { CheckIn, CheckInUrl } from '../check-in/check-in.ts'
 import { inSubject } from '../client/in-subject.ts'
+import type { Calendars } from '../client/read-calendar.ts'
 import { readDefinition, SCHEDULE_NAMES } from '../client/read-definition.ts'
 import { readOwnName } from '../client/read-name.ts'
 import { isRecord, optionConflict, readChoice, readFields, show } from '../client/read-option.ts'
@@ -111,13 +112,18 @@ export interface DeclaredJob<Tx> {
   readonly checkIn: CheckIn | CheckInUrl | undefined
 }
 
-export function declareJob<Tx>(name: unknown, options: unknown, handler: unknown): DeclaredJob<Tx> {
+export function declareJob<Tx>(
+  name: unknown,
+  options: unknown,
+  handler: unknown,
+  calendars?: Calendars,
+): DeclaredJob<Tx> {
   demandOrder(name, options, handler)
   const id = readOwnName('job', name)
-  return inSubject('Job', id, () => declareNamed<Tx>(id, options, handler))
+  return inSubject('Job', id, () => declareNamed<Tx>(id, options, handler, calendars))
 }
 
-function declareNamed<Tx>(id: string, options: unknown, handler: unknown): DeclaredJob<Tx> {
+function declareNamed<Tx>(id: string, options: unknown, handler: unknown, calendars?: Calendars): DeclaredJob<Tx> {
   const given = readOptions(id, options)
   const target = readTarget(id, given)
   const called = handlerOf<Tx>(id, target.handler, handler)
@@ -139,7 +145,7 @@ function declareNamed<Tx>(id: string, options: unknown, handler: unknown): Decla
     ...(retry === undefined ? {} : { retry: isRecord(retry) ? retryOptions : retry }),
   }
   readWatch(watch, 'job')
-  const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions, {}, 'Job')
+  const { definition, warnings } = readDefinition(id, scheduled as ScheduleOptions, {}, 'Job', calendars)
   const job: DeclaredJob<Tx> = {
     name: id,
     definition: { ...definition, job: id },
@@ -306,6 +312,7 @@ export function engineJob<Tx>(
   return {
     name,
     retryable: job.retryIf,
+    waits: (job.handler as { readonly waits?: unknown }).waits === true,
     execute(handle: RunHandle<Tx>) {
       if (job.schema !== undefined || job.isTarget || middleware.length > 0)
         return executeAround(job, middleware, namespace, handle)

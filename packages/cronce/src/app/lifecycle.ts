@@ -60,6 +60,8 @@ export class AppLifecycle<Tx> {
   #ignoreSignals: () => void = () => {}
   #stopSignal: StopSignal | null = null
   #waiting: AbortController | null = null
+  /** The instance whose start was logged. */
+  #reported: string | null = null
 
   constructor(core: AppCore<Tx>) {
     this.#core = core
@@ -146,6 +148,7 @@ export class AppLifecycle<Tx> {
     const { schedules } = await store.load(names).catch(() => ({ schedules: [] }))
     const now = clock.wall()
     logger.info(startedLine({ jobs: declared, purpose, schedules, store: store.info.name, instance, now }))
+    this.#reported = instance
   }
 
   stop(): Promise<void> {
@@ -216,6 +219,8 @@ export class AppLifecycle<Tx> {
       await this.#reportedWithin(CLOSE_MS)
       await this.#closeWithin(CLOSE_MS)
     })
+    if (this.#reported !== null) this.#core.logger.info(`Stopped: instance ${this.#reported}.`)
+    this.#reported = null
     // Only now: a signal that arrives during the stop must wait for its end, and so must other apps of this process.
     this.#ignoreSignals()
     this.#begun = null

@@ -1,3 +1,4 @@
+import { type CalendarDays, type Calendars, readCalendars } from '../client/read-calendar.ts'
 import { readName } from '../client/read-name.ts'
 import {
   type Bounds,
@@ -14,6 +15,7 @@ import type { Duration } from '../client/schedule-options.ts'
 import { appSuspicions } from '../client/suspicions.ts'
 import { GRACE_MS } from '../engine/fleet/lease.ts'
 import { CronceError } from '../errors.ts'
+import type { Json } from '../model/json.ts'
 import type { Labels } from '../model/placement.ts'
 import type { StoreSource } from '../store/store.ts'
 import type { AlertsOptions } from '../watch/channel.ts'
@@ -78,6 +80,8 @@ export interface CronceOptions<Tx = unknown> {
   readonly keepActivity?: Duration | undefined
   /** Take over a store that was copied or restored from elsewhere. @default false */
   readonly adopt?: boolean | undefined
+  /** Calendars by name, for the option `calendar` of jobs and schedules: the days on which they do not fire. @default none */
+  readonly calendars?: Readonly<Record<string, CalendarDays>> | undefined
   /** Where the watchdog sends its alerts. With this option, or `watch`, the fleet watches itself. @default no watchdog */
   readonly alerts?: AlertsOptions | undefined
   /** What the watchdog reports, for all jobs of the app. @default the default of each rule */
@@ -87,6 +91,8 @@ export interface CronceOptions<Tx = unknown> {
 export interface ResolvedWatch {
   readonly alerts: ReadAlerts
   readonly thresholds: Thresholds
+  /** The option `watch` as plain data. */
+  readonly given: Json | undefined
 }
 
 /** The option `heartbeat`. */
@@ -120,6 +126,7 @@ export interface ResolvedOptions {
   readonly logger: Logger
   readonly keepActivityMs: number
   readonly adopt: boolean
+  readonly calendars: Calendars
   /** `null`: the app is not watched. */
   readonly watch: ResolvedWatch | null
   /** Warnings about valid values that are probably mistakes, in sentences. */
@@ -145,6 +152,7 @@ const NAMES = [
   'logger',
   'keepActivity',
   'adopt',
+  'calendars',
   'alerts',
   'watch',
 ] as const satisfies readonly (keyof CronceOptions)[]
@@ -176,6 +184,7 @@ export function resolveOptions(options: unknown): ResolvedOptions {
     logger: readLogger(given.logger),
     keepActivityMs: duration('keepActivity', YEAR_MS, { min: DAY_MS, max: 10 * YEAR_MS }),
     adopt: readBoolean('adopt', given.adopt ?? false),
+    calendars: readCalendars(given.calendars),
     watch: resolveWatch(given),
     warnings: appSuspicions(given),
   })
@@ -183,7 +192,9 @@ export function resolveOptions(options: unknown): ResolvedOptions {
 
 function resolveWatch({ alerts, watch }: { alerts?: unknown; watch?: unknown }): ResolvedWatch | null {
   if (alerts === undefined && watch === undefined) return null
-  return { alerts: readAlerts(alerts), thresholds: readWatch(watch, 'app') }
+  const thresholds = readWatch(watch, 'app')
+  const given = watch === undefined ? undefined : (JSON.parse(JSON.stringify(watch)) as Json)
+  return { alerts: readAlerts(alerts), thresholds, given }
 }
 
 const HEARTBEAT_HINT = "Write heartbeat: { url: 'https://hc-ping.com/…' }."

@@ -34,6 +34,12 @@ export function surround<Source extends StoreSource<never>>(
   return source
 }
 
+/** Gives a store the surroundings of another one: what opens it lives in the same time. */
+export function surroundLike<Source extends object>(source: Source, other: object): Source {
+  KNOWN.set(source, surroundingsOf(other))
+  return source
+}
+
 export function surroundingsOf(source: object): Partial<Surroundings> {
   return KNOWN.get(source) ?? {}
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { CronceEvent } from '../model/event.ts'
 import type { Context, Decision } from '../policy/decision.ts'
 import type { Loaded, Store } from '../store/store.ts'
+import type { Calendars } from './read-calendar.ts'
 import type { PolicyOptions } from './schedule-options.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
@@ -23,6 +24,8 @@ export interface ClientParts<Tx = unknown> {
   readonly inputSchemaOf?: ((job: string) => StandardSchema | undefined) | undefined
   /** The policies of a job that this process knows: they hold where a schedule says nothing. */
   readonly defaultsOf?: ((job: string) => PolicyOptions | undefined) | undefined
+  /** The calendars that schedules may name. */
+  readonly calendars?: Calendars | undefined
 }
 
 export interface ClientContext {

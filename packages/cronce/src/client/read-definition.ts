@@ -2,6 +2,7 @@ import { type Placement, placedJob, placementText } from '../model/placement.ts'
 import type { Definition, Instant } from '../model/schedule.ts'
 import type { TriggerData } from '../trigger/trigger.ts'
 import { inSubject } from './in-subject.ts'
+import { type Calendars, NO_CALENDARS } from './read-calendar.ts'
 import { readInput } from './read-input.ts'
 import { readName, readOwnName } from './read-name.ts'
 import { optionConflict, readFields, readInstant, readInteger } from './read-option.ts'
@@ -38,9 +39,10 @@ export function readDefinition(
   options: ScheduleOptions | NewSchedule,
   defaults: PolicyOptions = {},
   what: 'Job' | 'Schedule' = 'Schedule',
+  calendars: Calendars = NO_CALENDARS,
 ): ReadDefinition {
   const id = readOwnName('schedule', name)
-  return inSubject(what, id, () => readNamed(id, options, defaults, what))
+  return inSubject(what, id, () => readNamed(id, options, defaults, what, calendars))
 }
 
 function readNamed(
@@ -48,9 +50,10 @@ function readNamed(
   options: ScheduleOptions | NewSchedule,
   defaults: PolicyOptions,
   what: 'Job' | 'Schedule',
+  calendars: Calendars,
 ): ReadDefinition {
   const fields = readFields('', options, SCHEDULE_NAMES, "{ cron: '0 3 * * *' }")
-  const trigger = readTrigger(id, fields)
+  const trigger = readTrigger(id, fields, calendars)
   const { policy, warnings } = readPolicy({ ...readFields('', defaults, POLICY_NAMES, '{ retry: 3 }'), ...fields })
   const on = readPlacement(fields.on)
   const job = readOwnName('job', fields.job === undefined ? id : fields.job)

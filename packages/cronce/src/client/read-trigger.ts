@@ -6,6 +6,7 @@ import type { CronOptions, TriggerData } from '../trigger/trigger.ts'
 import { asCode } from './as-code.ts'
 import { cronOfWords } from './cron-words.ts'
 import { durationMeant } from './duration-meant.ts'
+import { type Calendars, readCalendar } from './read-calendar.ts'
 import {
   invalid,
   isRecord,
@@ -18,7 +19,15 @@ import {
 } from './read-option.ts'
 import type { TriggerOptions } from './schedule-options.ts'
 
-const CRON_ONLY = ['tz', 'dst', 'dialect', 'days', 'seed'] as const satisfies readonly (keyof TriggerOptions)[]
+const CRON_ONLY = [
+  'tz',
+  'dst',
+  'dialect',
+  'days',
+  'seed',
+  'calendar',
+  'excluded',
+] as const satisfies readonly (keyof TriggerOptions)[]
 const TRIGGERS = ['cron', 'every', 'at'] as const satisfies readonly (keyof TriggerOptions)[]
 
 export const TRIGGER_NAMES = [...TRIGGERS, ...CRON_ONLY] as const
@@ -26,7 +35,7 @@ export const TRIGGER_NAMES = [...TRIGGERS, ...CRON_ONLY] as const
 type Fields = Readonly<Partial<Record<keyof TriggerOptions, unknown>>>
 
 /** When it is due, as data; `null`: only when triggered. */
-export function readTrigger(name: string, fields: Fields): TriggerData | null {
+export function readTrigger(name: string, fields: Fields, calendars: Calendars): TriggerData | null {
   const [kind, ...others] = TRIGGERS.filter((trigger) => fields[trigger] !== undefined)
   if (others.length > 0) {
     throw optionConflict(
@@ -40,7 +49,7 @@ export function readTrigger(name: string, fields: Fields): TriggerData | null {
   }
   switch (kind) {
     case 'cron':
-      return readCron(name, fields)
+      return readCron(name, fields, calendars)
     case 'every':
       return readEvery(fields.every)
     case 'at':
@@ -62,8 +71,8 @@ export function unsetTrigger(option: string, otherwise: string): CronceError {
   })
 }
 
-function readCron(name: string, fields: Fields): TriggerData {
-  const { expression, options } = readCronSpec(fields)
+function readCron(name: string, fields: Fields, calendars: Calendars): TriggerData {
+  const { expression, options } = readCronSpec(fields, calendars)
   const trigger = parse(name, expression, options)
   if (!trigger.never) return trigger.toJSON()
   const hint =
@@ -126,13 +135,16 @@ function inWords(text: string, options: CronOptions): string | null {
   }
 }
 
-function readCronSpec(fields: Fields): { readonly expression: string; readonly options: CronOptions } {
+function readCronSpec(
+  fields: Fields,
+  calendars: Calendars,
+): { readonly expression: string; readonly options: CronOptions } {
   const given = fields.cron
   // Their values are for cron() to judge, which says what is wrong and where.
-  const beside: CronOptions = Object.fromEntries(
+  const beside = Object.fromEntries(
     CRON_ONLY.filter((option) => fields[option] !== undefined).map((option) => [option, fields[option]]),
   )
-  if (typeof given === 'string') return { expression: given, options: beside }
+  if (typeof given === 'string') return { expression: given, options: withCalendar(beside, calendars) }
   const sample = "{ expression: '0 3 * * *', tz: 'Europe/London' }"
   if (!isRecord(given)) {
     if (Array.isArray(given)) throw optionInvalid('cron', given, 'one expression', SEVERAL)
@@ -143,8 +155,16 @@ function readCronSpec(fields: Fields): { readonly expression: string; readonly o
   const { expression, ...within } = readFields('cron', given, names, sample)
   if (typeof expression !== 'string') throw invalid('cron.expression', expression, 'an expression', "'0 3 * * *'")
   const twice = CRON_ONLY.find((option) => option in beside && option in within)
-  if (twice === undefined) return { expression, options: { ...beside, ...(within as CronOptions) } }
+  if (twice === undefined) return { expression, options: withCalendar({ ...beside, ...within }, calendars) }
   throw optionConflict(`The option ${twice} stands both in cron and beside it.`, 'Leave out one of them.')
+}
+
+function withCalendar(
+  { calendar: given, excluded, ...options }: { readonly calendar?: unknown; readonly excluded?: unknown },
+  calendars: Calendars,
+): CronOptions {
+  const calendar = readCalendar(given, excluded, calendars)
+  return calendar === undefined ? options : { ...options, calendar }
 }
 
 const SEVERAL =

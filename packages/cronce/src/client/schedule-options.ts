@@ -1,8 +1,9 @@
 import type { Json } from '../model/json.ts'
 import type { Outcome } from '../model/outcome.ts'
 import type { Guarantee, MisfirePolicy, OverlapPolicy } from '../model/policy.ts'
-import type { CronOptions } from '../trigger/trigger.ts'
+import type { CalendarData, CronOptions } from '../trigger/trigger.ts'
 import type { AnyInputs, InputIn } from './inputs.ts'
+import type { CalendarDays } from './read-calendar.ts'
 
 type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
 
@@ -65,6 +66,13 @@ export interface CronOnlyOptions {
   readonly days?: CronOptions['days']
   /** What `H` is hashed from. @default the schedule's name */
   readonly seed?: string | undefined
+  /**
+   * The days that it does not fire on: the name of one of the `calendars` of the app, or the days themselves, as in
+   * `['SAT', 'SUN', '12-25', '2026-04-03']`. The days become part of the schedule. @default none
+   */
+  readonly calendar?: string | readonly string[] | CalendarSpec | undefined
+  /** What becomes of the fires of a closed day: dropped and recorded, or moved to an open day. @default 'skip' */
+  readonly excluded?: CalendarData['excluded']
 }
 
 type NoCronOnly = { readonly [Name in keyof CronOnlyOptions]?: undefined }
@@ -155,8 +163,17 @@ export type NewSchedule<Inputs = AnyInputs, Job extends string = string> = Trigg
   }
 
 /** A cron expression with its own options. */
-export interface CronSpec extends CronOptions {
+export interface CronSpec extends Omit<CronOptions, 'calendar'> {
   readonly expression: string
+  readonly calendar?: string | readonly string[] | CalendarSpec | undefined
+}
+
+/** A calendar with the days in it. */
+export interface CalendarSpec {
+  /** How people know it. */
+  readonly name?: string | undefined
+  readonly days: CalendarDays
+  readonly excluded?: CalendarData['excluded']
 }
 
 /** An interval with its own options. */

@@ -73,14 +73,15 @@ async function warnOfJob<Tx>(
 
 /** Reads the options as this process knows the job, and holds the input against its schema. */
 export async function readSchedule<Tx>(
-  { store, defaultsOf, inputSchemaOf, jobNames }: ClientParts<Tx>,
+  { store, defaultsOf, inputSchemaOf, jobNames, calendars }: ClientParts<Tx>,
   name: string,
   options: NewSchedule,
   inTransaction: InTransaction<Tx> = {},
 ): Promise<ReadDefinition> {
   demandJob(name, options, jobNames?.() ?? [])
   const job: unknown = (options as NewSchedule | null | undefined)?.job
-  const read = readDefinition(name, options, typeof job === 'string' ? defaultsOf?.(job) : undefined)
+  const defaults = typeof job === 'string' ? defaultsOf?.(job) : undefined
+  const read = readDefinition(name, options, defaults, 'Schedule', calendars)
   const { definition } = read
   if (definition.policy.guarantee === 'exactly-once') await demandTransactions(store, inTransaction)
   const schema = inputSchemaOf?.(definition.job)

@@ -41,7 +41,7 @@ export interface DeploymentRecord {
   readonly declares: readonly string[]
   /** Of those, the ones that are declared with `was`. */
   readonly renames?: readonly Rename[]
-  /** The option `watch` of its jobs, by job, as given: the watching process need not have them. */
+  /** The option `watch` of its jobs, by job, as given: the watching process need not have them. That of the app: `WATCH_OF_APP`. */
   readonly watch?: Readonly<Record<string, Json>>
   readonly firstReadyAt: Instant
   /** Since when it has had a live instance, this time. */
@@ -55,6 +55,9 @@ export interface DeploymentRecord {
   /** Nothing that only this lost deployment declared is left to retire. */
   readonly cleared: boolean
 }
+
+/** No job has this name. */
+export const WATCH_OF_APP = ''
 
 /** The job `id` was called `was`. */
 export interface Rename {

@@ -28,6 +28,8 @@ export const REASONS = {
     'paused',
     /** An operator skipped it. */
     'skipped-by-operator',
+    /** Its calendar closes the day, and it has no other day, or another fire stands for it there. */
+    'calendar',
   ],
   missed: [
     /** Noticed after its grace, and the policy says not to run late fires. */

@@ -1,7 +1,7 @@
 import type { FireRecord } from '../model/record.ts'
 import type { Instant } from '../model/schedule.ts'
-import { trigger } from '../trigger/from-data.ts'
-import type { Trigger } from '../trigger/trigger.ts'
+import { timelineOf } from '../trigger/from-data.ts'
+import type { Timeline } from '../trigger/trigger.ts'
 
 /** The records of the instants in a stretch. */
 export interface Ledger {
@@ -33,7 +33,7 @@ export function ledgerOf(existing: readonly FireRecord[]): Ledger {
 export function covers(record: Pick<FireRecord, 'dueAt' | 'range'>, dueAt: Instant): boolean {
   if (record.range === null) return record.dueAt === dueAt
   if (dueAt < record.dueAt || dueAt > record.range.untilAt) return false
-  return trigger(record.range.trigger).matches(dueAt)
+  return timelineOf(record.range.trigger).matches(dueAt)
 }
 
 /** The rest of a range before and after one of its instants. Together they count one less. */
@@ -43,7 +43,7 @@ export function splitRange(
 ): { readonly before: FireRecord | null; readonly after: FireRecord | null } {
   const { range } = record
   if (range === null) return { before: null, after: null }
-  const timeline = trigger(range.trigger)
+  const timeline = timelineOf(range.trigger)
   const next = timeline.next(dueAt)
   const firstAfter = next !== null && next <= range.untilAt ? next : null
   const rest = range.count - 1
@@ -57,7 +57,7 @@ export function splitRange(
 }
 
 /** Newer zone data may count differently than when the range was written. The sum must not change, hence the bounds. */
-function countTo(timeline: Trigger, record: FireRecord, dueAt: Instant, most: number): number {
+function countTo(timeline: Timeline, record: FireRecord, dueAt: Instant, most: number): number {
   let count = 1
   for (let at = timeline.next(record.dueAt); at !== null && at < dueAt && count < most; at = timeline.next(at)) count++
   return count

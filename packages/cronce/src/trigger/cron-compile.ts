@@ -9,6 +9,7 @@ import { type ParsedCron, parseCron } from './cron-parse.ts'
 import { CompiledCron } from './cron-trigger.ts'
 import { every } from './every.ts'
 import type { CronTrigger, EveryTrigger } from './trigger.ts'
+import { withCalendar } from './with-calendar.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
 export type Cron = CronTrigger | EveryTrigger
@@ -45,7 +46,7 @@ export function compile(expression: string, options: ResolvedCronOptions): Cron 
   if (options.dialect.name === 'eventbridge') {
     const wrapped = /^(cron|rate)\((.*?)(\)?)$/.exec(expression.slice(rest.start, rest.end))
     if (wrapped?.[3] === '') throw unclosed(rest)
-    if (wrapped?.[1] === 'rate') return compileRate(rest, wrapped[2]!)
+    if (wrapped?.[1] === 'rate') return compileRate(rest, wrapped[2]!, options)
     if (wrapped !== null) rest = { text: expression, start: rest.start + 'cron('.length, end: rest.end - 1 }
   }
   const { dialect, wrap, days, seed } = options
@@ -57,7 +58,8 @@ function build(expression: string, set: ParsedCron, options: ResolvedCronOptions
   const { isInterval } = set
   const gap = options.gap === 'auto' ? (isInterval ? 'skip' : 'after') : options.gap
   const overlap = options.overlap === 'auto' ? (isInterval ? 'both' : 'first') : options.overlap
-  return new CompiledCron({ expression, zone, set, isInterval, gap, overlap, options: options.given })
+  const input = { expression, zone, set, isInterval, gap, overlap, options: options.given }
+  return options.calendar === null ? new CompiledCron(input) : withCalendar(input, options.calendar)
 }
 
 /** `@reboot` has no instants: no month ever matches. */
@@ -81,7 +83,7 @@ function compileMacro(rest: Rest, options: ResolvedCronOptions, zone: Zone): Cro
   const { macros } = options.dialect
   if (macros === 'none' || (name === '@every' && macros === 'plain'))
     throw refusedMacro(rest, end, options.dialect.name)
-  if (name === '@every') return compileEvery(trim({ ...rest, start: end }))
+  if (name === '@every') return compileEvery(trim({ ...rest, start: end }), options)
   if (end !== rest.end) throw unknownMacro(rest)
   if (name === '@reboot') return build(text, REBOOT, options, zone)
   const fields = MACROS[name]
@@ -92,14 +94,16 @@ function compileMacro(rest: Rest, options: ResolvedCronOptions, zone: Zone): Cro
   return build(text, set, options, zone)
 }
 
-function compileEvery(rest: Rest): EveryTrigger {
+function compileEvery(rest: Rest, { calendar }: ResolvedCronOptions): EveryTrigger {
+  if (calendar !== null) throw noDays(rest)
   const everyMs = parseDuration(rest.text.slice(rest.start, rest.end))
   if (everyMs === null) throw badDuration(rest, 'Write @every 90m or @every 1h30m.')
   return every(everyMs)
 }
 
 /** EventBridge: `rate(5 minutes)` counts elapsed time. */
-function compileRate(rest: Rest, written: string): EveryTrigger {
+function compileRate(rest: Rest, written: string, { calendar }: ResolvedCronOptions): EveryTrigger {
+  if (calendar !== null) throw noDays(rest)
   const match = /^[ \t]*(\d+)[ \t]+(minute|hour|day)s?[ \t]*$/.exec(written)
   const everyMs = match === null ? null : parseDuration(`${match[1]}${match[2]![0]}`)
   if (everyMs === null) throw badDuration(rest, 'Write rate(5 minutes), rate(1 hour) or rate(7 days).')
@@ -125,6 +129,12 @@ function blankFrom(rest: Rest, from: number): number {
   let at = from
   while (at < rest.end && !isBlank(rest.text.charCodeAt(at))) at++
   return at
+}
+
+function noDays({ text: expression, start: position, end }: Rest): CronError {
+  const message = 'An interval has no days that a calendar could close.'
+  const hint = 'Write a cron expression such as 0 */2 * * *, or leave out calendar.'
+  return new CronError('OPTION_INVALID', message, { expression, position, length: end - position, hint })
 }
 
 function tooLong(expression: string): CronError {

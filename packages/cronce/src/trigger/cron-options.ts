@@ -1,10 +1,11 @@
 import { didYouMean } from '../did-you-mean.ts'
 import { kindOf } from '../words.ts'
+import { closedDays } from './closed-days.ts'
 import { DIALECTS, type Dialect } from './cron-dialect.ts'
 import { CronError } from './cron-error.ts'
 import { pointAt, quote } from './cron-hints.ts'
 import type { GapRule, OverlapRule } from './cron-trigger.ts'
-import type { CronOptions } from './trigger.ts'
+import type { CalendarData, CronOptions } from './trigger.ts'
 
 export interface ResolvedCronOptions {
   readonly tz: string
@@ -14,6 +15,7 @@ export interface ResolvedCronOptions {
   readonly dialect: Dialect
   readonly wrap: boolean
   readonly seed: string | undefined
+  readonly calendar: CalendarData | null
   /** What was given besides `tz`, for storing; `null` if nothing was. */
   readonly given: CronOptions | null
 }
@@ -35,7 +37,13 @@ const NAMES: ReadonlySet<string> = new Set<keyof CronOptions>([
   'dialect',
   'wrap',
   'seed',
+  'calendar',
 ])
+
+const CALENDAR_NAMES: ReadonlySet<string> = new Set<keyof CalendarData>(['name', 'days', 'excluded', 'only'])
+const EXCLUDED = ['skip', 'next-working-day', 'previous-working-day', 'nearest']
+/** Of the name of a calendar, in characters. */
+const NAME_LIMIT = 200
 
 /** A schedule's name, not a document: every `H` keeps it. */
 const SEED_LIMIT = 1_024
@@ -52,6 +60,7 @@ export const DEFAULTS: ResolvedCronOptions = {
   dialect: DIALECTS.default,
   wrap: false,
   seed: undefined,
+  calendar: null,
   given: null,
 }
 
@@ -77,6 +86,22 @@ export function checkCronOptions(options: CronOptions): void {
   }
 }
 
+/** The calendar with its days in the one way they are stored, and without what is the default. */
+export function checkCalendar(calendar: CalendarData): CalendarData {
+  if (typeof calendar !== 'object' || calendar === null || typeof calendar.days !== 'string') {
+    throw invalid('calendar', calendar, "an object such as { days: 'SAT SUN 12-25' }")
+  }
+  const { name, excluded } = calendar
+  for (const key of Object.keys(calendar)) if (!CALENDAR_NAMES.has(key)) throw unknownOption(`calendar.${key}`)
+  if (name !== undefined && !(typeof name === 'string' && name !== '' && name.length <= NAME_LIMIT)) {
+    throw invalid('calendar.name', name, `a text of 1 to ${NAME_LIMIT} characters`)
+  }
+  checkOneOf('excluded', excluded, EXCLUDED)
+  const days = closedDays(calendar.days).text
+  const isSkip = excluded === undefined || excluded === 'skip'
+  return Object.freeze({ ...(name === undefined ? {} : { name }), days, ...(isSkip ? {} : { excluded }) })
+}
+
 /** Defaults filled in, for options that have been checked. */
 export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
   const { tz, ...besides } = options
@@ -92,6 +117,7 @@ export function resolveCronOptions(options: CronOptions): ResolvedCronOptions {
     dialect,
     wrap: options.wrap ?? false,
     seed: options.seed,
+    calendar: options.calendar ?? null,
     given: Object.keys(given).length > 0 ? Object.freeze(given) : null,
   }
 }
@@ -101,8 +127,11 @@ function chosen<Rule extends string>(rule: Rule | 'auto' | undefined): Rule | un
 }
 
 function checkChoice(name: keyof typeof CHOICES, value: unknown): void {
+  checkOneOf(name, value, CHOICES[name])
+}
+
+function checkOneOf(name: string, value: unknown, choices: readonly string[]): void {
   if (value === undefined) return
-  const choices: readonly string[] = CHOICES[name]
   if (typeof value === 'string' && choices.includes(value)) return
   const meant = typeof value === 'string' ? didYouMean(value, choices) : undefined
   throw invalid(name, value, choices.join(', '), meant)

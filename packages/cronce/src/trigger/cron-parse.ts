@@ -106,7 +106,7 @@ type Specials = Map<string, SpecialDay> | null
 /** What most expressions do not have. */
 function rareOf(days: Specials, weekdays: Specials, years: string | null): CronSet['rare'] {
   if (years === null && days === null && weekdays === null) return null
-  return { days: listOf(days), weekdays: listOf(weekdays), years }
+  return { days: listOf(days), weekdays: listOf(weekdays), years, daysIn: null }
 }
 
 function listOf(specials: Specials): readonly SpecialDay[] {

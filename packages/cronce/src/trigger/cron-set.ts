@@ -118,8 +118,14 @@ function monthBefore(months: number, month: number): number {
   return months === 0 ? -1 : month - ofYear - 12 + highestBit(months)
 }
 
-/** The days of a month that the day, month and year fields name: bit d - 1 is day d. */
+/** The days of a month that the day, month and year fields name, or that a calendar makes of them: bit d - 1 is day d. */
 export function daysOfMonth(set: CronSet, month: number): number {
+  const { rare } = set
+  return rare === null || rare.daysIn === null ? namedDays(set, month, null) : rare.daysIn(month)
+}
+
+/** The days that the fields name. `closed`: what a calendar closes; without one, `W` knows Saturdays and Sundays. */
+export function namedDays(set: CronSet, month: number, closed: number | null): number {
   const rules = set.rules
   if (((rules >>> monthOfYear[month]!) & 1) === 0) return 0
   const firstWeekday = monthFirstWeekday[month]!
@@ -129,8 +135,8 @@ export function daysOfMonth(set: CronSet, month: number): number {
   let weekdays = everyWeek((rules >>> WEEKDAYS_AT) & WEEKDAYS, firstWeekday)
   if (set.rare !== null) {
     if (set.rare.years !== null && set.rare.years.charCodeAt((month / 12) | 0) === ZERO) return 0
-    days |= specialDays(set.rare.days, length, firstWeekday)
-    weekdays |= specialDays(set.rare.weekdays, length, firstWeekday)
+    days |= specialDays(set.rare.days, length, firstWeekday, closed)
+    weekdays |= specialDays(set.rare.weekdays, length, firstWeekday, closed)
   }
   if ((rules & DAYS_OPEN) !== 0) return ((rules & WEEKDAYS_OPEN) !== 0 ? -1 : weekdays) & all
   if ((rules & WEEKDAYS_OPEN) !== 0) return days & all
@@ -138,7 +144,7 @@ export function daysOfMonth(set: CronSet, month: number): number {
 }
 
 /** Seven weekday bits laid over a month that begins on `firstWeekday`. */
-function everyWeek(weekdays: number, firstWeekday: number): number {
+export function everyWeek(weekdays: number, firstWeekday: number): number {
   const week = ((weekdays >>> firstWeekday) | (weekdays << (7 - firstWeekday))) & 0x7f
   return week | (week << 7) | (week << 14) | (week << 21) | (week << 28)
 }

@@ -4,7 +4,7 @@ import { normalize } from './cron-normalize.ts'
 import { type CronSet, nextLocal, prevLocal } from './cron-set.ts'
 import { fieldsOf } from './cron-values.ts'
 import { collect, toInstant } from './instant.ts'
-import type { CronData, CronFields, CronOptions, CronTrigger } from './trigger.ts'
+import type { CronData, CronFields, CronOptions, CronTrigger, ExcludedTimes } from './trigger.ts'
 import { type Segment, ZONE_END, ZONE_START, type Zone } from './zone.ts'
 
 export type GapRule = CronTrigger['gap']
@@ -17,7 +17,7 @@ const OVERLAP_AT = 25
 const GAPS: readonly GapRule[] = ['skip', 'after', 'shift']
 const OVERLAPS: readonly OverlapRule[] = ['first', 'second', 'both']
 
-interface CompiledCronInput {
+export interface CompiledCronInput {
   readonly expression: string
   readonly zone: Zone
   readonly set: CronSet
@@ -26,6 +26,14 @@ interface CompiledCronInput {
   readonly overlap: OverlapRule
   /** The options other than `tz` that were given, if any. */
   readonly options: CronOptions | null
+  /** Where a calendar has moved the days of the set. */
+  readonly calendar?: CalendarParts | undefined
+}
+
+interface CalendarParts {
+  /** What the fields name. */
+  readonly named: CronSet
+  readonly excluded: ExcludedTimes
 }
 
 /**
@@ -62,7 +70,9 @@ export class CompiledCron implements CronTrigger, CronSet {
       (GAPS.indexOf(input.gap) << GAP_AT) |
       (OVERLAPS.indexOf(input.overlap) << OVERLAP_AT)
     const isPlain = set.rare === null && options === null
-    this.rare = isPlain ? null : Object.freeze({ ...(set.rare ?? NO_DAY_RULES), options })
+    this.rare = isPlain
+      ? null
+      : Object.freeze({ ...(set.rare ?? NO_DAY_RULES), options, calendar: input.calendar ?? null })
     // Equal expressions share one trigger: one user of it must not be able to change the fires of another.
     Object.freeze(this)
   }
@@ -136,7 +146,11 @@ export class CompiledCron implements CronTrigger, CronSet {
   }
 
   get fields(): CronFields {
-    return fieldsOf(this)
+    return fieldsOf(this.rare?.calendar?.named ?? this)
+  }
+
+  get excluded(): ExcludedTimes | null {
+    return this.rare?.calendar?.excluded ?? null
   }
 
   get normalized(): string {
@@ -235,9 +249,10 @@ function gapAt(here: Segment): { from: number; to: number; before: number } {
 
 interface RareParts extends DayRules {
   readonly options: CronOptions | null
+  readonly calendar: CalendarParts | null
 }
 
-const NO_DAY_RULES: DayRules = { days: [], weekdays: [], years: null }
+const NO_DAY_RULES: DayRules = { days: [], weekdays: [], years: null, daysIn: null }
 
 /** A day or more is a move of the date line: the date does not exist, or exists twice, and nothing is made up. */
 export function skipsTimes(shift: number): boolean {

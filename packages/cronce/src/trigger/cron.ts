@@ -1,6 +1,7 @@
 import { type Cron, compile } from './cron-compile.ts'
 import { CronError } from './cron-error.ts'
 import {
+  checkCalendar,
   checkCronOptions,
   DEFAULTS,
   demandOptions,
@@ -52,17 +53,24 @@ function makeRoom(): void {
 function groupOf(options: CronOptions): Group {
   demandOptions(options)
   // Each is read once: a getter may answer differently the next time.
-  const { tz = 'UTC', dst, gap, overlap, days, dialect, wrap, seed } = options
-  const isPlain = dst === undefined && gap === undefined && overlap === undefined && days === undefined
+  const { tz = 'UTC', dst, gap, overlap, days, dialect, wrap, seed, calendar: wanted } = options
+  const isPlain =
+    wanted === undefined && dst === undefined && gap === undefined && overlap === undefined && days === undefined
   if (isPlain && dialect === undefined && wrap === undefined && seed === undefined && typeof tz === 'string') {
     return tz === 'UTC' ? utc : (zones.get(tz) ?? addGroup(zones, tz, { ...DEFAULTS, tz }))
   }
-  const given: CronOptions = { tz, dst, gap, overlap, days, dialect, wrap, seed }
-  checkCronOptions(given)
+  return groupOfMany({ tz, dst, gap, overlap, days, dialect, wrap, seed, calendar: wanted })
+}
+
+function groupOfMany(wanted: CronOptions): Group {
+  checkCronOptions(wanted)
+  const { tz, dst, gap, overlap, days, dialect, wrap, seed } = wanted
+  const calendar = wanted.calendar === undefined ? undefined : checkCalendar(wanted.calendar)
+  const given = { ...wanted, calendar }
   // Seeds are names of schedules, of which hardly two are equal.
   if (seed !== undefined) return { options: resolveCronOptions(given), triggers: null }
-  // All but the last are words of ours by now, so that no two sets of options look alike.
-  const key = `${dst} ${gap} ${overlap} ${days} ${dialect} ${wrap} ${tz}`
+  // All but the last two are words of ours by now, so that no two sets of options look alike.
+  const key = `${dst} ${gap} ${overlap} ${days} ${dialect} ${wrap} ${JSON.stringify([tz, calendar])}`
   return others.get(key) ?? addGroup(others, key, resolveCronOptions(given))
 }
 

@@ -3,7 +3,7 @@ import { cron } from './cron.ts'
 import { CronError } from './cron-error.ts'
 import { pointAt, quote } from './cron-hints.ts'
 import { every } from './every.ts'
-import type { Trigger, TriggerData } from './trigger.ts'
+import type { Timeline, Trigger, TriggerData } from './trigger.ts'
 
 /** The trigger that stored data stands for: the inverse of `toJSON()`. */
 export function trigger(data: TriggerData): Trigger {
@@ -27,4 +27,11 @@ export function trigger(data: TriggerData): Trigger {
     expected: 'what toJSON() of a trigger gives: kind cron, every or at',
     hint: 'Was the data written by a newer version?',
   })
+}
+
+/** The instants that stored data stands for, also those that a calendar excludes. */
+export function timelineOf(data: TriggerData): Timeline {
+  const found = trigger(data)
+  const isExcluded = data.kind === 'cron' && data.calendar?.only === 'excluded'
+  return isExcluded && found.kind === 'cron' && found.excluded !== null ? found.excluded : found
 }

@@ -33,7 +33,27 @@ export interface CronOptions {
   readonly wrap?: boolean | undefined
   /** What `H` is hashed from, usually the schedule's name. Required when the expression uses `H`. */
   readonly seed?: string | undefined
+  /** Days on which it does not fire, and what becomes of their fires. */
+  readonly calendar?: CalendarData | undefined
 }
+
+/** The days that a calendar closes, as data. It is part of the trigger, so that all instances have the same days. */
+export interface CalendarData {
+  /** How people know it. */
+  readonly name?: string | undefined
+  /**
+   * Entries with a space between them: weekdays (`SAT`), dates of every year (`12-25`), dates (`2026-04-03`), ranges with both ends
+   * (`2026-12-24/2027-01-01`). With a `+` before it, a date or a range is open whatever the others say. At most 1,000.
+   */
+  readonly days: string
+  /** What becomes of the fires of a closed day. @default 'skip' */
+  readonly excluded?: ExcludedRule | undefined
+  /** The instants are those that do not fire, instead of those that fire. */
+  readonly only?: 'excluded' | undefined
+}
+
+/** What becomes of the fires of a closed day: dropped and recorded, or moved to an open day. */
+export type ExcludedRule = 'skip' | 'next-working-day' | 'previous-working-day' | 'nearest'
 
 /** A trigger as plain JSON data, so that a schedule can be stored. `trigger(data)` makes it live again. */
 export type TriggerData = CronData | EveryData | AtData
@@ -81,7 +101,17 @@ export interface CronTrigger extends Timeline {
   readonly fields: CronFields
   /** The same local times in the default dialect and with default `days`: numbers, no macro, no `H`. */
   readonly normalized: string
+  /** The instants of closed days that do not fire, on no other day either. `null`: there is no calendar. */
+  readonly excluded: ExcludedTimes | null
   toJSON(): CronData
+}
+
+/** The instants that a calendar excludes. They are recorded as skipped. */
+export interface ExcludedTimes extends Timeline {
+  /** The last one on the same day as the first one after `from`. */
+  lastOfDay(from: number): number | null
+  /** Why it does not fire, for people. */
+  why(at: number): string
 }
 
 /** The values of each field, ascending. All are empty for `@reboot`. */

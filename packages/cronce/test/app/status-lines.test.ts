@@ -28,7 +28,7 @@ test('a start is one line: the jobs, the next due time, the store and the instan
   )
   assert.ok(lines[0]!.includes(app.instance!))
   await app.stop()
-  assert.equal(lines.length, 1, 'a stop that waits for nothing says nothing')
+  assert.equal(lines.length, 2, 'the stop is the other one')
 })
 
 test('a logger without info, or no logger, gets no line about a start', async () => {
@@ -86,6 +86,23 @@ test('a stop logs what it waits for, and how to stop now', async () => {
   assert.equal(lines.at(-1), 'info Stopping: 1 run may finish within 30 s (billing).')
   gate.resolve()
   await stopping
+  assert.match(lines.at(-1)!, /^info Stopped: instance /)
+})
+
+test('a stop that waits for nothing is logged once, and so is each later one of the same app', async () => {
+  const { lines, logger } = kept()
+  const app = cronce({ store: 'memory:', logger, signals: false })
+  app.job('billing', {}, () => {})
+  await app.stop()
+  assert.equal(lines.length, 0, 'it had not started')
+  for (const times of [1, 2]) {
+    await app.start()
+    const { instance } = app
+    await Promise.all([app.stop(), app.stop()])
+    const stops = lines.filter((line) => line.startsWith('info Stop'))
+    assert.equal(stops.length, times)
+    assert.equal(stops.at(-1), `info Stopped: instance ${instance}.`)
+  }
 })
 
 test('a failed run logs which attempt follows, and the last one that none is left', async () => {

@@ -27,13 +27,13 @@ test('the random commands reached enough states', () => {
   // If no command had an effect, the property would hold trivially.
   const wanted = [
     ...['succeeded completed', 'failed error', 'failed timeout', 'failed retry-too-late'],
-    ...['skipped overlap', 'skipped queue-full', 'skipped paused', 'skipped skipped-by-operator'],
+    ...['skipped overlap', 'skipped queue-full', 'skipped paused', 'skipped skipped-by-operator', 'skipped calendar'],
     ...['missed late', 'missed superseded', 'missed too-late'],
     ...['abandoned crashed', 'abandoned crash-budget', 'abandoned stopped', 'abandoned recovery-too-late'],
     ...['cancelled cancelled-by-operator', 'cancelled replaced', 'cancelled retired', 'cancelled handed-back'],
     ...['range', 'split range', 'round of a backfill', 'backfill of nothing on record', 'chunk', 'revoked'],
     ...['removed', 'redefined', 'paused by failures', 'suspect', 'trim', 'plain claim', 'plain settlement'],
-    'left unplanned',
+    ...['left unplanned', 'range of a calendar'],
   ]
   const missing = wanted.filter((what) => !reached.has(what))
   assert.deepEqual(missing, [], `reached: ${JSON.stringify(Object.fromEntries(reached))}`)

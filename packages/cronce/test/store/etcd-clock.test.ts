@@ -9,7 +9,8 @@ import { openKvStore } from '../../src/store/kv/open.ts'
 import { ServerClock } from '../../src/store/kv/server-clock.ts'
 import { StoreTime } from '../../src/store/kv/time.ts'
 import { beat } from '../../src/testing/conformance/samples.ts'
-import { driverAt, OPENING } from './etcd-kit.ts'
+import { driverAt } from './etcd-kit.ts'
+import { OPENING } from './kv-kit.ts'
 
 const NOON = Date.UTC(2026, 5, 1, 12)
 

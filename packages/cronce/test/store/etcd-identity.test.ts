@@ -8,7 +8,8 @@ import { Keys } from '../../src/store/kv/keys.ts'
 import { openKvStore } from '../../src/store/kv/open.ts'
 import { applyAll, create, join, loadOne } from '../../src/testing/conformance/bench.ts'
 import { beat, change, creation, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
-import { driverAt, OPENING } from './etcd-kit.ts'
+import { driverAt } from './etcd-kit.ts'
+import { OPENING } from './kv-kit.ts'
 
 const META = new Keys('cronce', OPENING.namespace).meta
 

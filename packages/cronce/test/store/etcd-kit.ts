@@ -2,12 +2,11 @@ import { ClockKeeper } from '../../src/store/etcd/clock-keeper.ts'
 import { EtcdDriver } from '../../src/store/etcd/driver.ts'
 import { Link } from '../../src/store/etcd/link.ts'
 import type { KvDriver } from '../../src/store/kv/driver.ts'
-import { decodeNumber, encodeNumber, Keys } from '../../src/store/kv/keys.ts'
+
 import { openKvStore } from '../../src/store/kv/open.ts'
 import { ServerClock } from '../../src/store/kv/server-clock.ts'
-import type { OpenOptions, Store, StoreSource } from '../../src/store/store.ts'
-
-export const OPENING: OpenOptions = { namespace: 'test', adopt: false, production: false, warn: () => {} }
+import type { Store, StoreSource } from '../../src/store/store.ts'
+import { OPENING } from './kv-kit.ts'
 
 /** A driver without a store. */
 export function driverAt(url: string, timeoutMs = 5_000): KvDriver {
@@ -63,19 +62,6 @@ async function driverWithClock(url: string): Promise<KvDriver> {
   // To the second is enough here.
   driver.sharpen = async () => {}
   return driver
-}
-
-/** Make all instances that are over, over for this much longer. */
-export async function ageInstances(url: string, namespace: string, ms: number): Promise<void> {
-  const driver = driverAt(url)
-  const keys = new Keys('cronce', namespace)
-  const { found } = await driver.read([{ ...keys.below('gt'), keysOnly: true }])
-  for (const { key } of found[0]!.entries) {
-    const [, endedAt, name] = keys.parts(key)
-    const older = { key: keys.key('gt', encodeNumber(decodeNumber(endedAt!) - ms), name!), value: '' }
-    await driver.commit({ guards: [], puts: [older], groups: [{ guards: [], puts: [], deletes: [key] }] })
-  }
-  await driver.close()
 }
 
 /** By the JSON gateway, which shares no code with the store. */

@@ -28,7 +28,8 @@ import {
   waiting,
   withFires,
 } from '../../src/testing/conformance/samples.ts'
-import { askGateway, driverAt, OPENING } from './etcd-kit.ts'
+import { askGateway, driverAt } from './etcd-kit.ts'
+import { OPENING } from './kv-kit.ts'
 
 test('a full database refuses every write, and the error has a hint', async () => {
   await using server = await startEtcd({ flags: ['--quota-backend-bytes=4194304'] })

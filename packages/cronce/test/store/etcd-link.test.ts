@@ -26,7 +26,8 @@ import {
 } from '../../src/store/etcd/protobuf.ts'
 import { applyAll, applyOne, create, loadOne } from '../../src/testing/conformance/bench.ts'
 import { change, creation, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
-import { askGateway, OPENING } from './etcd-kit.ts'
+import { askGateway } from './etcd-kit.ts'
+import { OPENING } from './kv-kit.ts'
 
 describe('addresses', () => {
   test('a URL names members, user and password', () => {

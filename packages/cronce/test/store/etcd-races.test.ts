@@ -32,7 +32,8 @@ import {
   settlement,
   withFires,
 } from '../../src/testing/conformance/samples.ts'
-import { OPENING, openRacing, type RacingStore } from './etcd-kit.ts'
+import { openRacing, type RacingStore } from './etcd-kit.ts'
+import { OPENING } from './kv-kit.ts'
 
 // A call reads, decides and writes. Here a rival writes in between, each time: what the server compares in the write must notice.
 

@@ -7,6 +7,8 @@ import { CallLost } from '../../src/store/zookeeper/call-lost.ts'
 import { frame, JuteReader, JuteWriter } from '../../src/store/zookeeper/jute.ts'
 import { ERROR, getData, setData, ZooKeeperError } from '../../src/store/zookeeper/messages.ts'
 import { Session, type Target } from '../../src/store/zookeeper/session.ts'
+import { zookeeper } from '../../src/store/zookeeper/zookeeper.ts'
+import { OPENING } from './kv-kit.ts'
 import { driverAt, targetAt } from './zookeeper-kit.ts'
 
 const SESSION = { ttlMs: 10_000, isKept: true }
@@ -131,6 +133,47 @@ test('calls under way end when the session is closed, and later ones are refused
   await session.close(false)
   await assert.rejects(call, CallLost)
   await assert.rejects(session.send([getData('/a')], 60_000), ZooKeeperError)
+})
+
+test('a URL for TLS is never asked without it', async (context) => {
+  const server = net.createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  context.after(() => server.close())
+  const { port } = server.address() as net.AddressInfo
+  const first = once(server, 'connection').then(async ([socket]: net.Socket[]) => {
+    const [bytes] = (await once(socket!, 'data')) as [Buffer]
+    socket!.destroy()
+    return bytes[0]
+  })
+  const source = zookeeper(`zookeepers://user:secret@127.0.0.1:${port}`, { tls: undefined, timeoutMs: 500 })
+  assert.doesNotMatch(source.name, /secret/)
+  await assert.rejects(source.open(OPENING), { code: 'STORE_UNREACHABLE' })
+  const HANDSHAKE = 22
+  assert.equal(await first, HANDSHAKE)
+})
+
+test('what is read at once is of one moment, whatever is written in between', async (context) => {
+  const server = await startZooKeeper()
+  context.after(() => server.stop())
+  const [reader, writer] = await Promise.all([driverAt(server.url, 'moment'), driverAt(server.url, 'moment')])
+  context.after(() => Promise.all([reader.close(), writer.close()]))
+  const keys = ['a', 'b', 'c'].map((name) => `cronce\0moment\0q\0${name}\0x`)
+  let isOver = false
+  const writing = (async () => {
+    for (let count = 0; !isOver; count++) {
+      const puts = keys.map((key) => ({ key, value: String(count) }))
+      await writer.commit({ guards: [], puts, groups: [] })
+    }
+  })()
+  const range = { from: 'cronce\0moment\0q\0', to: 'cronce\0moment\0q\x01' }
+  for (let round = 0; round < 30; round++) {
+    const { found } = await reader.read([range, { get: keys[0]! }])
+    const values = new Set(found.flatMap(({ entries }) => entries.map(({ value }) => value)))
+    assert.ok(values.size <= 1, [...values].join())
+  }
+  isOver = true
+  await writing
 })
 
 test('a commit is not written over another one that came in between', async (context) => {

@@ -33,7 +33,8 @@ export function useKeys(keys: Keys): void {
 window.addEventListener('keydown', (event) => {
   const isPalette = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)
   if (isPalette) return call('palette', event)
-  if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+  if (event.metaKey || event.ctrlKey || event.altKey) return
+  if (isTyping(event.target)) return leave(event)
   if (document.querySelector('dialog[open]') !== null || isControl(event)) return
   if (Date.now() < goUntil && GO[event.key] !== undefined) {
     goUntil = 0
@@ -46,6 +47,11 @@ window.addEventListener('keydown', (event) => {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select') !== null
+}
+
+/** The first Escape leaves the field, the next one the screen. */
+function leave({ key, target }: KeyboardEvent): void {
+  if (key === 'Escape' && document.querySelector('dialog[open]') === null) (target as HTMLElement).blur()
 }
 
 /** Enter on a link or a button does what that says. */

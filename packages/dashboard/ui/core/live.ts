@@ -13,11 +13,14 @@ export type LiveEvent =
 export const liveState = signal<'connecting' | 'live' | 'paused' | 'hidden' | 'broken'>('connecting')
 const listeners = new Set<(event: LiveEvent) => void>()
 const RETRY_MS = 3_000
+/** While no stream can be opened (all places are taken, a proxy), what is shown is read again after so many tries. */
+const TRIES_UNTIL_READ = 5
 
 let stream: AbortController | null = null
 let lastEventId: string | null = null
 let isWanted = false
 let timer: number | undefined
+let failures = 0
 
 /** One stream for the whole tab. It is closed, not just ignored, while it is paused or the page is hidden. */
 export function startLive(): void {
@@ -52,6 +55,7 @@ async function read(own: AbortController): Promise<void> {
     const response = await fetch(apiUrl('events'), { headers: { ...headers(), ...resume }, signal: own.signal })
     if (!response.ok || response.body === null) throw new Error(`The server answered ${response.status}.`)
     liveState.value = 'live'
+    failures = 0
     await readEvents(response.body)
   } catch {
     // Told by the state; the stream is opened again below.
@@ -59,6 +63,8 @@ async function read(own: AbortController): Promise<void> {
   if (stream !== own) return
   stream = null
   liveState.value = 'broken'
+  failures++
+  if (failures % TRIES_UNTIL_READ === 0) tellAll({ kind: 'reset' })
   timer = window.setTimeout(follow, RETRY_MS)
 }
 
@@ -85,7 +91,11 @@ function take(block: string): void {
   if (kind === undefined) return
   const isReset = kind === 'ready' || kind === 'reset'
   const event = isReset ? { kind: 'reset' } : { kind, ...(JSON.parse(fields.get('data') ?? '{}') as object) }
-  for (const listener of [...listeners]) listener(event as LiveEvent)
+  tellAll(event as LiveEvent)
+}
+
+function tellAll(event: LiveEvent): void {
+  for (const listener of [...listeners]) listener(event)
 }
 
 /** Calls back for events while the component is there. */

@@ -106,6 +106,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'queue-full': 'The queue behind the active fire was full.',
   paused: 'The schedule was paused when it was due.',
   'skipped-by-operator': 'An operator skipped it.',
+  calendar: 'Its calendar closes the day.',
   late: 'It was noticed after its grace, and the policy is not to run late fires.',
   superseded: 'It was noticed late, and a newer fire stands in for it.',
   'too-late': 'It was noticed later than the misfire window reaches back.',

@@ -9,9 +9,24 @@ export interface Place {
 
 export const place = signal<Place>(readPlace())
 
-window.addEventListener('hashchange', () => {
+/** The last screen without a name in its address: where `goBack` leads from a schedule or a fire. */
+let list: string | null = null
+let before: string | null = null
+
+window.addEventListener('hashchange', ({ oldURL }) => {
+  before = new URL(oldURL).hash
+  if (place.value.path.length <= 1) list = before
   place.value = readPlace()
 })
+
+/** From a fire to the page that led to it, from a schedule to the list. A screen that is a list stays. */
+export function goBack(): void {
+  const { path } = place.value
+  const [first, name = ''] = path
+  if (path.length <= 1) return
+  const parent = first === 'fires' ? scheduleLink(name) : link(['schedules'])
+  go(first === 'fires' && before?.split('?')[0] === parent ? before : (list ?? parent))
+}
 
 function readPlace(): Place {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2)

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../core/api.ts'
 import type { Loaded } from '../core/load.ts'
+import { problem } from '../core/session.ts'
 
 /** What was done, or why not, for a moment. */
 export const toast = signal<{ readonly text: string; readonly isError: boolean } | null>(null)
@@ -58,9 +59,11 @@ export function Empty({ title, command, children }: { title: string; command?: s
 /** Shows what was loaded; an error does not hide what is there. */
 export function Show<Value>({ from, children }: { from: Loaded<Value>; children: (data: Value) => ComponentChildren }) {
   const { data, error, reload } = from
+  // What keeps the whole page from working is said once, above it.
+  const isSaid = error !== null && problem.value?.code === error.code
   return (
     <>
-      {error === null ? null : <ErrorBox error={error} retry={reload} />}
+      {error === null || isSaid ? null : <ErrorBox error={error} retry={reload} />}
       {data === null ? error === null ? <p class="loading">Loading…</p> : null : children(data)}
     </>
   )

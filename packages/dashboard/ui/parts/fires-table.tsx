@@ -103,7 +103,7 @@ function Rows({
   })
   return (
     <Scroll>
-      <table>
+      <table class="fires">
         <thead>
           <tr>
             {hasSchedule ? <th scope="col">Schedule</th> : null}

@@ -1,13 +1,17 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Fault } from '../core/faults.ts'
-import { formatWall } from '../core/format.ts'
 import type { Gantt, GanttBar, Grouping } from '../core/gantt.ts'
 import { shownZone } from '../core/preferences.ts'
 import { fireLink, go, link, scheduleLink } from '../core/router.ts'
+import { timeTicks } from '../core/ticks.ts'
+import { TimeAxis } from './axis.tsx'
 
 /** Above this many bars a canvas is drawn: that many elements are slow. */
 const SVG_MOST = 2_000
 const SIZE = { lane: 14, gap: 8, width: 1_000, least: 2 } as const
+const TICKS = 8
+/** A ghost that is narrower has no room for dashes. */
+const DASHED = 8
 
 interface GanttViewProps {
   readonly gantt: Gantt
@@ -56,6 +60,7 @@ export function GanttView(props: GanttViewProps) {
   const { tops, height } = topsOf(gantt)
   const placed = placeBars(props, tops)
   const Drawing = placed.length > SVG_MOST ? CanvasBars : SvgBars
+  const zone = shownZone(undefined)
   const nowX = now > from && now < to ? ((now - from) / (to - from)) * SIZE.width : null
   return (
     <div class="gantt">
@@ -73,6 +78,9 @@ export function GanttView(props: GanttViewProps) {
           {tops.map((top) => (
             <i key={top} style={{ top: `${top}px` }} />
           ))}
+          {timeTicks(from, to, zone, TICKS).map(({ at }) => (
+            <b key={at} style={{ left: `${((at - from) / (to - from)) * 100}%`, height: `${height}px` }} />
+          ))}
         </div>
         <Drawing placed={placed} height={height} />
         {faults.map(({ at, kind, text }) => (
@@ -86,7 +94,7 @@ export function GanttView(props: GanttViewProps) {
         {nowX === null ? null : (
           <i class="now" style={{ left: `${(nowX / SIZE.width) * 100}%`, height: `${height}px` }} />
         )}
-        <Axis from={from} to={to} />
+        <TimeAxis from={from} to={to} zone={zone} most={TICKS} />
       </div>
     </div>
   )
@@ -113,7 +121,7 @@ function SvgBar({ bar, x, y, width, wait }: Placed) {
       <title>{bar.title}</title>
       {wait < x ? <rect class="wait" x={wait} y={y + 4} width={x - wait} height={SIZE.lane - 10} /> : null}
       <rect
-        class={`bar is-${bar.tone} ${bar.isGhost ? 'ghost' : ''}`}
+        class={`bar is-${bar.tone} ${bar.isGhost ? (width < DASHED ? 'ghost narrow' : 'ghost') : ''}`}
         x={x}
         y={y}
         width={width}
@@ -158,22 +166,4 @@ function drawBars(canvas: HTMLCanvasElement, placed: readonly Placed[], height: 
     context.fillStyle = style.getPropertyValue(`--${bar.tone}`)
     context.fillRect(x, y, size, SIZE.lane - 2)
   }
-}
-
-function Axis({ from, to }: { from: number; to: number }) {
-  const zone = shownZone(undefined)
-  const isLong = to - from > 86_400_000
-  const marks = [0, 0.2, 0.4, 0.6, 0.8]
-  return (
-    <div class="axis" aria-hidden="true">
-      {marks.map((part) => {
-        const wall = formatWall(from + (to - from) * part, zone)
-        return (
-          <span key={part} style={{ left: `${part * 100}%` }}>
-            {isLong ? wall.slice(5, 16) : wall.slice(11, 16)}
-          </span>
-        )
-      })}
-    </div>
-  )
 }

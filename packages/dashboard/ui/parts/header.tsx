@@ -1,7 +1,7 @@
 import { now, skewMs } from '../core/clock.ts'
 import { formatDuration, formatTime, formatWall } from '../core/format.ts'
 import { liveState, toggleLive } from '../core/live.ts'
-import { ownZone, type Theme, theme, type ZoneMode, zoneMode } from '../core/preferences.ts'
+import { shownZone, type Theme, theme, type ZoneMode, zoneMode } from '../core/preferences.ts'
 import { access, settings, store } from '../core/session.ts'
 import { Icon } from './icons.tsx'
 
@@ -62,14 +62,14 @@ function LiveButton() {
 /** The store's clock decides, so it is the one to look at. */
 function Clock() {
   if (store.value === null) return null
-  const zone = zoneMode.value === 'mine' ? ownZone : 'UTC'
+  const zone = shownZone(undefined)
   const skew = skewMs.value
   const isOff = Math.abs(skew) > SKEW_MS
   const title = `The clock of ${store.value.name}: ${formatWall(now.value, zone)} ${zone}`
   return (
     <span class="clock" title={title}>
       <time dateTime={new Date(now.value).toISOString()}>{formatTime(now.value, zone)}</time>
-      <span class="muted"> {zone === 'UTC' ? 'UTC' : 'local'}</span>
+      <span class="muted"> {zone}</span>
       {isOff ? (
         <span class="skew">
           your clock is {formatDuration(skew)} {skew > 0 ? 'behind' : 'ahead'}

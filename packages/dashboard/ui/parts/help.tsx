@@ -10,6 +10,7 @@ const KEYS: readonly (readonly [key: string, does: string])[] = [
   ['p', 'pause or resume the schedule'],
   ['r', 'run the schedule now'],
   ['l', 'live updates on or off'],
+  ['Esc', 'close, or go back'],
   ['?', 'this help'],
 ]
 

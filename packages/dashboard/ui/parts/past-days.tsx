@@ -34,8 +34,8 @@ export function PastDays() {
     <Card title="The past 90 days">
       <Show from={loaded}>{({ items }) => <Days items={items} />}</Show>
       <p class="muted">
-        Weeks from left to right, Monday first. The color of a day is that of the worst outcome on it; the number counts
-        the fires that failed, were abandoned or were missed.
+        A column for each week, Monday at the top. A day has the color of its worst outcome; its number counts the fires
+        that failed, were abandoned or were missed. A frame marks a day on which the clock changes.
       </p>
     </Card>
   )
@@ -65,12 +65,32 @@ function Days({ items }: { items: readonly HourCount[] }) {
   const offset = (new Date(`${days[0]!.date}T00:00Z`).getUTCDay() + 6) % 7
   return (
     <Scroll fromEnd>
-      <ol class="days" aria-label="Days, the earliest first">
-        {days.map((day, index) => (
-          <DayCell key={day.date} day={day} start={index === 0 ? offset + 1 : null} zone={zone} />
-        ))}
-      </ol>
+      <div class="weeks">
+        <div class="months" aria-hidden="true">
+          {monthsOf(days, offset).map(({ name, column }) => (
+            <span key={column} style={{ gridColumnStart: String(column) }}>
+              {name}
+            </span>
+          ))}
+        </div>
+        <ol class="days" aria-label="Days, the earliest first">
+          {days.map((day, index) => (
+            <DayCell key={day.date} day={day} start={index === 0 ? offset + 1 : null} zone={zone} />
+          ))}
+        </ol>
+      </div>
     </Scroll>
+  )
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** The week in which each month begins. */
+function monthsOf(days: readonly Day[], offset: number): readonly { readonly name: string; readonly column: number }[] {
+  return days.flatMap(({ date }, index) =>
+    date.endsWith('-01') || index === 0
+      ? [{ name: MONTHS[Number(date.slice(5, 7)) - 1]!, column: Math.floor((index + offset) / 7) + 1 }]
+      : [],
   )
 }
 

@@ -6,6 +6,7 @@ import { useLoad, useThrottled } from '../core/load.ts'
 import { shownZone } from '../core/preferences.ts'
 import { link, setQuery } from '../core/router.ts'
 import type { Bucket, Buckets, Counts } from '../core/types.ts'
+import { TimeAxis } from './axis.tsx'
 import { Show } from './feedback.tsx'
 import { barPath } from './strip.tsx'
 import { When } from './when.tsx'
@@ -79,7 +80,6 @@ export function RangeStrip({ name, range, tz, keepMs }: RangeStripProps) {
 function Bars({ data: { items, to, schedule }, tz }: { data: Buckets; tz: string }) {
   const width = items.length * SIZE.step
   const most = Math.max(1, ...items.map(({ counts }) => sumOf(counts)))
-  const spanMs = to - items[0]!.at
   return (
     <div class="range-strip">
       <svg
@@ -110,11 +110,7 @@ function Bars({ data: { items, to, schedule }, tz }: { data: Buckets; tz: string
           )
         })}
       </svg>
-      <div class="axis" aria-hidden="true">
-        {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-          <span key={share}>{formatWall(items[0]!.at + spanMs * share, tz).slice(5, 16)}</span>
-        ))}
-      </div>
+      <TimeAxis from={items[0]!.at} to={to} zone={tz} />
     </div>
   )
 }

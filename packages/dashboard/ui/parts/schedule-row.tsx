@@ -1,4 +1,6 @@
-import { ruleText, zoneOf } from '../core/format.ts'
+import { now } from '../core/clock.ts'
+import { formatWall, ruleText, zoneOf } from '../core/format.ts'
+import { shownZone } from '../core/preferences.ts'
 import { scheduleLink } from '../core/router.ts'
 import type { ScheduleView, StripData } from '../core/types.ts'
 import { ruleWords } from '../core/words.ts'
@@ -17,18 +19,22 @@ interface ScheduleRowProps {
 export function ScheduleRow({ schedule, strip, index, count, isChosen }: ScheduleRowProps) {
   const { name, job, state, nextAt, last } = schedule
   const tz = zoneOf(schedule)
+  const words = ruleWords(schedule).replace(` (${tz})`, '')
   return (
     <li class="row" aria-posinset={index + 1} aria-setsize={count} data-chosen={isChosen}>
       <div class="name">
         <a href={scheduleLink(name)} title={name}>
           {name}
         </a>
-        <span class="muted" title={`${ruleText(schedule)} · ${tz}`}>
-          {ruleWords(schedule)}
-        </span>
+        {job === name ? null : <span class="muted">job {job}</span>}
       </div>
-      <div class="job muted" title={`job ${job}`}>
-        {job === name ? '' : job}
+      <div class="rule">
+        <span title={words}>{words}</span>
+        {schedule.trigger?.kind === 'cron' ? (
+          <span class="muted" title={`${ruleText(schedule)} · ${tz}`}>
+            <code>{ruleText(schedule)}</code> {tz}
+          </span>
+        ) : null}
       </div>
       <div class="strip-cell">
         <Strip strip={strip} />
@@ -40,7 +46,7 @@ export function ScheduleRow({ schedule, strip, index, count, isChosen }: Schedul
         <When at={last.dueAt} tz={tz} relative none="never" />
       </div>
       <div class="next">
-        {state === 'active' ? <When at={nextAt} tz={tz} relative none="none" /> : null}
+        {state === 'active' ? <Next at={nextAt} tz={tz} /> : null}
         {state === 'active' ? null : <PauseBadge schedule={schedule} />}
       </div>
     </li>
@@ -52,7 +58,7 @@ export function ScheduleTitles() {
   return (
     <div class="row titles" aria-hidden="true">
       <div class="name">Schedule</div>
-      <div class="job">Job</div>
+      <div class="rule">Rule</div>
       <div class="strip-cell">Latest 60 fires</div>
       <div class="rate">Good</div>
       <div class="last">Last</div>
@@ -70,11 +76,26 @@ function Rate({ strip }: { strip: StripData | undefined }) {
   return <span class={share < 1 ? 'is-bad' : ''}>{Math.floor(share * 100)} %</span>
 }
 
+/** A due time that has passed is not hidden behind a countdown at zero. */
+function Next({ at, tz }: { at: number | null; tz: string }) {
+  const isDue = at !== null && at <= now.value
+  return (
+    <>
+      {isDue ? 'due ' : null}
+      <When at={at} tz={tz} relative none="none" />
+    </>
+  )
+}
+
+/** Who paused it, why and until when; all of it on hover. */
 function PauseBadge({ schedule: { state, pause } }: { schedule: ScheduleView }) {
   const why = [pause?.author, pause?.note].filter((one) => one).join(': ')
+  const until = pause?.untilAt == null ? '' : `until ${formatWall(pause.untilAt, shownZone(undefined)).slice(5, 16)}`
+  const words = [until, why].filter((one) => one !== '').join(', ')
   return (
-    <span title={why}>
+    <span class="state" title={words}>
       <StateBadge state={state} />
+      {words === '' ? null : <span class="muted">{words}</span>}
     </span>
   )
 }

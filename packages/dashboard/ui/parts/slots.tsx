@@ -2,6 +2,7 @@ import { counted, formatWall } from '../core/format.ts'
 import { shownZone } from '../core/preferences.ts'
 import { link } from '../core/router.ts'
 import type { Overview } from '../core/types.ts'
+import { TimeAxis } from './axis.tsx'
 
 const STATES = ['succeeded', 'open', 'skipped', 'cancelled', 'missed', 'abandoned', 'failed'] as const
 const SIZE = { step: 14, bar: 12, height: 72 } as const
@@ -29,7 +30,7 @@ export function Slots({ slots }: { slots: Overview['slots'] }) {
           </a>
         ))}
       </svg>
-      <SlotAxis slots={slots} />
+      <TimeAxis from={slots[0]!.at} to={slots.at(-1)!.at + SLOT_MS} zone={shownZone(undefined)} />
     </div>
   )
 }
@@ -51,16 +52,4 @@ function slotWords(slot: Overview['slots'][number]): string {
   const parts = STATES.filter((state) => slot[state] > 0).map((state) => `${slot[state]} ${state}`)
   const zone = shownZone(undefined)
   return `${formatWall(slot.at, zone)} ${zone}: ${parts.length === 0 ? counted(0, 'fire') : parts.join(', ')}`
-}
-
-function SlotAxis({ slots }: { slots: Overview['slots'] }) {
-  const zone = shownZone(undefined)
-  const marks = slots.filter((_, index) => index % 8 === 0)
-  return (
-    <div class="axis" aria-hidden="true">
-      {marks.map(({ at }) => (
-        <span key={at}>{formatWall(at, zone).slice(11, 16)}</span>
-      ))}
-    </div>
-  )
 }

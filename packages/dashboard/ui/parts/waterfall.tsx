@@ -1,12 +1,14 @@
 import { now } from '../core/clock.ts'
 import { formatDuration } from '../core/format.ts'
 import type { Proof } from '../core/proof.ts'
+import { durationTicks } from '../core/ticks.ts'
 import type { Run, StepView } from '../core/types.ts'
 import { Scroll } from './scroll.tsx'
 
 const SIZE = { label: 150, width: 760, row: 24, top: 22, foot: 20 } as const
 /** A bar that is shorter could not be seen. */
 const LEAST = 2
+const TICKS = 6
 
 interface Bar {
   readonly label: string
@@ -90,16 +92,15 @@ function BarRow({ bar, x, y }: { bar: Bar; x: (at: number) => number; y: number 
 }
 
 function Ticks({ start, end, x, height }: { start: number; end: number; x: (at: number) => number; height: number }) {
-  const parts = [0, 0.25, 0.5, 0.75, 1]
   return (
     <>
-      {parts.map((part) => {
-        const at = start + (end - start) * part
+      {durationTicks(end - start, TICKS).map((ms) => {
+        const at = x(start + ms)
         return (
-          <g key={part}>
-            <path class="tick" d={`M${x(at)} ${SIZE.top}V${height - SIZE.foot}`} />
-            <text class="small middle" x={x(at)} y={height - 5}>
-              +{formatDuration(at - start)}
+          <g key={ms}>
+            <path class="tick" d={`M${at} ${SIZE.top}V${height - SIZE.foot}`} />
+            <text class="small middle" x={at} y={height - 5}>
+              {ms === 0 ? '0' : `+${formatDuration(ms)}`}
             </text>
           </g>
         )

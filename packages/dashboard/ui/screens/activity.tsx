@@ -49,18 +49,21 @@ export function ActivityScreen() {
 
 function Entries({ items }: { items: readonly Entry[] }) {
   return (
-    <ul class="lines">
+    <ul class="lines entries">
       {items.map(({ id, at, action, origin, author, note, subject, changed }) => (
         <li key={id}>
+          <When at={at} />
+          <span>
+            {author === null ? <span class="muted">no author</span> : author} <span class="tag">{origin}</span>
+          </span>
           <span>
             <strong>{action}</strong>{' '}
-            <a href={subject.type === 'schedule' ? scheduleLink(subject.name) : link(['fleet'])}>{subject.name}</a>{' '}
-            {author === null ? '' : `by ${author}`} <span class="tag">{origin}</span>
+            <a href={subject.type === 'schedule' ? scheduleLink(subject.name) : link(['fleet'])}>{subject.name}</a>
           </span>
+          <span class="muted">{note}</span>
           <span>
-            <When at={at} /> <span class="muted">{note}</span>
+            {Object.keys(changed ?? {}).length === 0 ? null : <Reveal label="what changed" value={changed} />}
           </span>
-          {Object.keys(changed ?? {}).length === 0 ? null : <Reveal label="what changed" value={changed} />}
         </li>
       ))}
     </ul>

@@ -40,7 +40,12 @@ export function AlertsScreen() {
       <Show from={loaded}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No alert in the last 7 days" />
+            <Empty title="No alert in the last 7 days" command="npx cronce doctor">
+              <p>
+                Where the option alerts or watch is set, the fleet watches itself and reports here. This command checks
+                once:
+              </p>
+            </Empty>
           ) : (
             items.map((alert) => (
               <AlertCard key={`${alert.app} ${alert.rule} ${alert.firstAt}`} alert={alert} reload={reload} />

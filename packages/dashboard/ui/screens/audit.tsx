@@ -21,7 +21,7 @@ export function AuditScreen() {
       <h1>Audit</h1>
       <p>
         <label class="file">
-          Report, in SARIF{' '}
+          <span>Choose a report, in SARIF</span>
           <input type="file" accept=".sarif,.json" onChange={(event) => void load(event.currentTarget.files?.[0])} />
         </label>
       </p>

@@ -12,6 +12,7 @@ import { Scroll } from '../parts/scroll.tsx'
 import { When } from '../parts/when.tsx'
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const LEVELS = 5
 /** Below this many, starting together does no harm. */
 const CROWD = 3
@@ -64,6 +65,11 @@ function daysOf({ from, to, hours }: CalendarData, zone: string): readonly Day[]
   return [...days.values()]
 }
 
+/** `Mon`. */
+function dayName(date: string): string {
+  return WEEKDAYS[new Date(`${date}T00:00Z`).getUTCDay()]!
+}
+
 function Grid({ data }: { data: CalendarData }) {
   const zone = shownZone(undefined)
   const days = daysOf(data, zone)
@@ -86,7 +92,7 @@ function Grid({ data }: { data: CalendarData }) {
           {days.map(({ date, counts: hours, isChanged }) => (
             <tr key={date}>
               <th scope="row">
-                {date}
+                {dayName(date)} {date.slice(5)}
                 {isChanged ? (
                   <abbr class="dst" title={`The clock of ${zone} changes`}>
                     clock change

@@ -69,8 +69,8 @@ function Head({ proof, tz, reload }: { proof: Proof; tz: string; reload: () => v
         <OutcomeBadge state={fire.state} reason={fire.reason} />
       </h1>
       <p class="lead">
-        {endingText(fire)}
-        {fire.endedAt === null ? '' : `, ${formatDuration(fire.endedAt - fire.dueAt)} after it was due`}
+        {capitalized(endingText(fire))}
+        {fire.endedAt === null ? '' : ` ${formatDuration(fire.endedAt - fire.dueAt)} after it was due`}
         {fire.attempt === 0 ? ', without an attempt' : `, in ${counted(fire.attempt, 'attempt')}`}.
       </p>
       <div class="actions">
@@ -82,6 +82,10 @@ function Head({ proof, tz, reload }: { proof: Proof; tz: string; reload: () => v
       </div>
     </div>
   )
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function Identity({ fire, tz }: { fire: FireView; tz: string }) {

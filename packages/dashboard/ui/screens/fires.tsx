@@ -40,11 +40,13 @@ export function FiresScreen() {
         </label>
         <Range from={from} to={to} />
       </div>
-      <FiresTable
-        query={{ outcome, schedule, job, from, to }}
-        hasSchedule
-        emptyTitle="No fires like that are on record"
-      />
+      <section class="card">
+        <FiresTable
+          query={{ outcome, schedule, job, from, to }}
+          hasSchedule
+          emptyTitle="No fires like that are on record"
+        />
+      </section>
     </>
   )
 }

@@ -1,9 +1,10 @@
 import { get, part, post } from '../core/api.ts'
+import { serverNow } from '../core/clock.ts'
 import { formatDuration } from '../core/format.ts'
 import { useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { can } from '../core/session.ts'
-import type { Deployments, InstanceView, Items } from '../core/types.ts'
+import type { Deployments, InstanceView, Items, Page, Run } from '../core/types.ts'
 import { Card, Empty, Show, tell } from '../parts/feedback.tsx'
 import { StateBadge } from '../parts/outcome.tsx'
 import { Scroll } from '../parts/scroll.tsx'
@@ -12,20 +13,43 @@ import { When } from '../parts/when.tsx'
 const REFRESH_MS = 10_000
 const OFFSET_MS = 100
 const GONE = ['left', 'dead']
+const HOUR_MS = 3_600_000
+const RUNS_MOST = 1_000
 
 export function FleetScreen() {
   const loaded = useLoad<Items<InstanceView>>('instances', (signal) => get('instances', {}, signal))
-  const refresh = useThrottled(REFRESH_MS, loaded.reload)
+  const runs = useLoad<Page<Run>>('claims', (signal) =>
+    get('runs', { from: Math.floor(serverNow()) - HOUR_MS, limit: RUNS_MOST }, signal),
+  )
+  const refresh = useThrottled(REFRESH_MS, () => {
+    loaded.reload()
+    runs.reload()
+  })
   useLive(refresh)
   return (
     <>
       <h1>Fleet</h1>
-      <Show from={loaded}>{({ items }) => <Instances items={items} reload={loaded.reload} />}</Show>
+      <Show from={loaded}>
+        {({ items }) => <Instances items={items} claims={runs.data?.items ?? []} reload={loaded.reload} />}
+      </Show>
     </>
   )
 }
 
-function Instances({ items, reload }: { items: readonly InstanceView[]; reload: () => void }) {
+interface TableProps {
+  readonly items: readonly InstanceView[]
+  /** The latest runs. */
+  readonly claims: readonly Run[]
+  readonly reload: () => void
+}
+
+/** Which part of the latest runs it claimed. */
+function shareOf({ id }: InstanceView, claims: readonly Run[]): number | null {
+  const own = claims.filter(({ instance }) => instance === id).length
+  return claims.length === 0 ? null : own / claims.length
+}
+
+function Instances({ items, claims, reload }: TableProps) {
   const there = items.filter(({ state }) => !GONE.includes(state))
   const gone = items.filter(({ state }) => GONE.includes(state))
   const apps = [...new Set(there.map(({ app }) => app))]
@@ -35,7 +59,7 @@ function Instances({ items, reload }: { items: readonly InstanceView[]; reload: 
         <Empty title="No instance is live, so nothing runs" command="npx cronce start jobs.ts" />
       ) : (
         <Card title={`Instances (${there.length})`}>
-          <Table items={there} reload={reload} />
+          <Table items={there} claims={claims} reload={reload} />
         </Card>
       )}
       {apps.map((app) => (
@@ -43,16 +67,16 @@ function Instances({ items, reload }: { items: readonly InstanceView[]; reload: 
       ))}
       {gone.length === 0 ? null : (
         <Card title={`Left or died within a day (${gone.length})`}>
-          <Table items={gone} reload={reload} />
+          <Table items={gone} claims={claims} reload={reload} />
         </Card>
       )}
     </>
   )
 }
 
-const COLUMNS = ['Instance', 'State', 'App', 'Deployment', 'Runs', 'Clock', 'Seen', 'Version', '']
+const COLUMNS = ['Instance', 'State', 'App', 'Deployment', 'Running', 'Claims', 'Clock', 'Heartbeat', 'Version', '']
 
-function Table({ items, reload }: { items: readonly InstanceView[]; reload: () => void }) {
+function Table({ items, claims, reload }: TableProps) {
   return (
     <Scroll>
       <table>
@@ -67,7 +91,7 @@ function Table({ items, reload }: { items: readonly InstanceView[]; reload: () =
         </thead>
         <tbody>
           {items.map((instance) => (
-            <Row key={instance.id} instance={instance} reload={reload} />
+            <Row key={instance.id} instance={instance} share={shareOf(instance, claims)} reload={reload} />
           ))}
         </tbody>
       </table>
@@ -75,7 +99,13 @@ function Table({ items, reload }: { items: readonly InstanceView[]; reload: () =
   )
 }
 
-function Row({ instance, reload }: { instance: InstanceView; reload: () => void }) {
+interface RowProps {
+  readonly instance: InstanceView
+  readonly share: number | null
+  readonly reload: () => void
+}
+
+function Row({ instance, share, reload }: RowProps) {
   const { id, host, pid, state, drain, app, deployment, running, concurrency, clockOffsetMs, renewedAt, version } =
     instance
   const isOff = Math.abs(clockOffsetMs) > OFFSET_MS
@@ -91,10 +121,28 @@ function Row({ instance, reload }: { instance: InstanceView; reload: () => void 
         <StateBadge state={drain && state === 'live' ? 'draining' : state} />
       </td>
       <td>{app}</td>
-      <td class="clip">{deployment}</td>
+      <td class="clip" title={deployment}>
+        {deployment}
+      </td>
       <td>
-        <meter value={running} max={Math.max(1, concurrency)} aria-label={`${running} of ${concurrency} places`} />{' '}
-        {running}/{concurrency}
+        {GONE.includes(state) ? (
+          <span class="muted">–</span>
+        ) : (
+          <>
+            <meter value={running} max={Math.max(1, concurrency)} aria-label={`${running} of ${concurrency} places`} />{' '}
+            {running}/{concurrency}
+          </>
+        )}
+      </td>
+      <td class="nowrap" title="Of the latest runs of the past hour, 1,000 at most">
+        {share === null ? (
+          <span class="muted">–</span>
+        ) : (
+          <>
+            <meter value={share} max={1} aria-label="Share of the claims of the past hour" /> {Math.round(share * 100)}{' '}
+            %
+          </>
+        )}
       </td>
       <td class={isOff ? 'warn' : ''}>
         {clockOffsetMs < 0 ? '−' : '+'}
@@ -147,7 +195,7 @@ function DeploymentCard({ app }: { app: string }) {
                 </tr>
               </thead>
               <tbody>
-                {deployments.map(({ id, declares, readyAt, goneAt }) => (
+                {deployments.toReversed().map(({ id, declares, readyAt, goneAt }) => (
                   <tr key={id}>
                     <td>
                       <code>{id}</code>
@@ -156,7 +204,7 @@ function DeploymentCard({ app }: { app: string }) {
                     <td>
                       <When at={readyAt} relative />
                     </td>
-                    <td>{id === active ? 'its declarations count' : goneAt === null ? 'running' : 'gone'}</td>
+                    <td>{id === active ? 'active: its declarations count' : goneAt === null ? 'running' : 'gone'}</td>
                   </tr>
                 ))}
               </tbody>

@@ -6,11 +6,11 @@ import { scheduleOf, useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { link, place } from '../core/router.ts'
 import { can, maySeeInput } from '../core/session.ts'
-import type { Items, ScheduleView, StripData } from '../core/types.ts'
+import type { Deployments, Items, ScheduleView, StripData } from '../core/types.ts'
 import { codeOf, policyWords, ruleWords } from '../core/words.ts'
 import { ActionBar, type ActionName, ScheduleAction } from '../parts/actions.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Card, Show } from '../parts/feedback.tsx'
+import { Card, Empty, Show } from '../parts/feedback.tsx'
 import { FiresTable } from '../parts/fires-table.tsx'
 import { NextFires } from '../parts/next-fires.tsx'
 import { StateBadge } from '../parts/outcome.tsx'
@@ -37,6 +37,7 @@ export function ScheduleScreen({ name }: { name: string }) {
   useLive((event) => {
     if ([name, null].includes(scheduleOf(event))) refresh()
   })
+  if (loaded.error?.code === 'SCHEDULE_NOT_FOUND') return <Missing name={name} hint={loaded.error.hint} />
   return (
     <>
       <Show from={loaded}>{(schedule) => <Head schedule={schedule} reload={refresh} />}</Show>
@@ -61,6 +62,24 @@ export function ScheduleScreen({ name }: { name: string }) {
         )}
       </Card>
       {loaded.data === null ? null : <Details schedule={loaded.data} />}
+    </>
+  )
+}
+
+/** It was removed, or the address is wrong. Its records may be left. */
+function Missing({ name, hint }: { name: string; hint: string | null }) {
+  return (
+    <>
+      <p class="crumbs">
+        <a href={link(['schedules'])}>Schedules</a>
+      </p>
+      <h1>{name}</h1>
+      <Empty title="There is no such schedule">
+        <p>{hint}</p>
+        <p>
+          <a href={link(['fires'], { schedule: name })}>Fires that are on record under this name</a>
+        </p>
+      </Empty>
     </>
   )
 }
@@ -140,7 +159,7 @@ function Details({ schedule }: { schedule: ScheduleView }) {
 }
 
 function PolicyCard({ schedule }: { schedule: ScheduleView }) {
-  const { policy, input, startAt, endAt, revision, updatedAt, fired, limit } = schedule
+  const { name, app, policy, input, startAt, endAt, revision, updatedAt, fired, limit } = schedule
   const tz = zoneOf(schedule)
   return (
     <Card title="Policy" aside={<CopyButton label="Copy as code" text={codeOf(schedule)} />}>
@@ -173,6 +192,7 @@ function PolicyCard({ schedule }: { schedule: ScheduleView }) {
         <dd>
           revision {revision}, <When at={updatedAt} tz={tz} relative />
         </dd>
+        {app === null || !can('getDeployments') ? null : <Declared app={app} name={name} />}
         {input === null && maySeeInput() ? null : (
           <>
             <dt>input</dt>
@@ -183,5 +203,20 @@ function PolicyCard({ schedule }: { schedule: ScheduleView }) {
         )}
       </dl>
     </Card>
+  )
+}
+
+/** The deployments of its app that have it in their code. */
+function Declared({ app, name }: { app: string; name: string }) {
+  const { data } = useLoad<Deployments>(`deployments ${app}`, (signal) =>
+    get(`apps/${part(app)}/deployments`, {}, signal),
+  )
+  const ids = data?.deployments.filter(({ declares }) => declares.includes(name)).map(({ id }) => id) ?? []
+  if (data === null || ids.length === 0) return null
+  return (
+    <>
+      <dt>declared in</dt>
+      <dd>{ids.map((id) => (id === data.active ? `${id} (active)` : id)).join(', ')}</dd>
+    </>
   )
 }

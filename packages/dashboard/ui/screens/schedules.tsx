@@ -70,7 +70,7 @@ function ScheduleList({ all, cut, reload }: { all: readonly ScheduleView[]; cut:
       {shown.length === 0 ? <Empty title="No schedule matches this filter" /> : null}
       <VirtualList
         count={shown.length}
-        rowHeight={NARROW.matches ? 78 : 46}
+        rowHeight={NARROW.matches ? 88 : 46}
         chosen={chosen}
         label="Schedules"
         head={<ScheduleTitles />}

@@ -9,7 +9,7 @@ import { useLoad, useThrottled } from '../core/load.ts'
 import { place, setQuery } from '../core/router.ts'
 import { can } from '../core/session.ts'
 import type { Alert, Coming, Forecast, InstanceView, Items, Page, Run } from '../core/types.ts'
-import { Empty, Show } from '../parts/feedback.tsx'
+import { Card, Empty, Show } from '../parts/feedback.tsx'
 import { GanttView } from '../parts/gantt-view.tsx'
 import { Legend } from '../parts/strip.tsx'
 import { When } from '../parts/when.tsx'
@@ -129,15 +129,17 @@ async function readFleet(signal: AbortSignal) {
 function Faults({ faults }: { faults: readonly Fault[] }) {
   if (faults.length === 0) return null
   return (
-    <ul class="faults lines" aria-label="Faults in this stretch">
-      {faults.map(({ at, kind, text }) => (
-        <li key={`${at} ${kind} ${text}`}>
-          <strong class="is-bad">{kind}</strong>
-          <span>
-            <When at={at} /> <span class="muted">{text}</span>
-          </span>
-        </li>
-      ))}
-    </ul>
+    <Card title="Faults">
+      <ul class="lines" aria-label="Faults in this stretch">
+        {faults.map(({ at, kind, text }) => (
+          <li key={`${at} ${kind} ${text}`}>
+            <strong class="is-bad">{kind}</strong>
+            <span>
+              <When at={at} /> <span class="muted">{text}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
   )
 }

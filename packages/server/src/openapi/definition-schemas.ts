@@ -32,11 +32,15 @@ const CRON = {
   seed: TEXT,
 }
 
+const EXCLUDED = choice('skip', 'next-working-day', 'previous-working-day', 'nearest')
+const CLOSED_DAYS = about(TEXT, 'Weekdays, dates and ranges, such as SAT SUN 12-25 2026-04-03 2026-12-24/2027-01-01.')
+const CALENDAR = partial({ name: TEXT, days: CLOSED_DAYS, excluded: EXCLUDED }, ['days'])
+
 /** How schedules are defined: as people write it (`ScheduleFields`), and as it is kept (`Trigger`, `Policy`). */
 export const DEFINITION_SCHEMAS: Readonly<Record<string, Schema>> = {
   Trigger: {
     oneOf: [
-      partial({ kind: { const: 'cron' }, expression: TEXT, ...CRON }, ['kind', 'expression']),
+      partial({ kind: { const: 'cron' }, expression: TEXT, ...CRON, calendar: CALENDAR }, ['kind', 'expression']),
       object({ kind: { const: 'every' }, everyMs: INTEGER, anchor: AT }),
       object({ kind: { const: 'at' }, at: AT }),
     ],
@@ -66,7 +70,7 @@ export const DEFINITION_SCHEMAS: Readonly<Record<string, Schema>> = {
 /** The body of a PUT: the options of `schedules.put`. */
 export const SCHEDULE_FIELDS: Readonly<Record<string, Schema>> = {
   job: about(TEXT, 'The job that it is for.'),
-  cron: { anyOf: [TEXT, partial({ expression: TEXT, ...CRON }, ['expression'])] },
+  cron: { anyOf: [TEXT, partial({ expression: TEXT, ...CRON, calendar: CALENDAR }, ['expression'])] },
   every: { anyOf: [DURATION, partial({ interval: DURATION, anchor: WHEN }, ['interval'])] },
   at: WHEN,
   tz: TEXT,
@@ -74,6 +78,8 @@ export const SCHEDULE_FIELDS: Readonly<Record<string, Schema>> = {
   dialect: CRON.dialect,
   days: CRON.days,
   seed: TEXT,
+  calendar: { anyOf: [TEXT, { type: 'array', items: TEXT }, CALENDAR] },
+  excluded: EXCLUDED,
   input: about(ANYTHING, 'JSON of at most 64 KB.'),
   start: WHEN,
   end: WHEN,

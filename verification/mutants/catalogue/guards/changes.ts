@@ -29,6 +29,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/apply.lua', "version ~= (exists and was_version or '0') then", "(version == '0') == exists then"]],
+      kv: [
+        [
+          'change-writer.ts',
+          '(before?.state.version ?? 0) !== change.version) return CONFLICT',
+          '(before === undefined) !== (change.version === 0)) return CONFLICT',
+        ],
+      ],
     },
   },
   {
@@ -63,6 +70,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'the edition of the settings is compared as well' },
+      kv: [
+        [
+          'change-writer.ts',
+          '(before?.state.version ?? 0) !== change.version) return CONFLICT',
+          '(change.version > 0 && before?.state.version !== change.version)) return CONFLICT',
+        ],
+      ],
     },
   },
   {
@@ -80,6 +94,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'one script at a time' },
+      kv: { none: 'no transactions; etcd-without-version is the same race between two calls' },
     },
   },
   {
@@ -91,6 +106,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: { none: 'one writer' },
       postgres: { none: 'the keys of the tables refuse the second of two' },
       redis: { none: 'one script at a time' },
+      kv: { none: 'no transactions; etcd-without-absence is the same race between two calls' },
     },
   },
   {
@@ -108,6 +124,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/apply.lua', 'if given_epoch ~= epoch_now or version', 'if version']],
+      kv: [
+        [
+          'change-writer.ts',
+          'if (change.epoch !== context.identity.epoch ||',
+          'if ((change.version === 0 && change.epoch !== context.identity.epoch) ||',
+        ],
+      ],
     },
   },
   {
@@ -125,6 +148,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/apply.lua', 'given_epoch ~= epoch_now', "(version ~= '0' and given_epoch ~= epoch_now)"]],
+      kv: [
+        [
+          'change-writer.ts',
+          'if (change.epoch !== context.identity.epoch ||',
+          'if ((change.version > 0 && change.epoch !== context.identity.epoch) ||',
+        ],
+      ],
     },
   },
   {
@@ -142,6 +172,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "if claimant ~= '' then renew(claimant, ARGV[3]) end",
         ],
       ],
+      kv: [['change-writer.ts', 'guards: [...guards, ...liveness],', 'guards,']],
     },
   },
   {
@@ -153,6 +184,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['store.ts', 'if (!isLive) return', 'if (!isLive && change.version > 0) return']],
       postgres: { none: 'one check is made for all changes of a call' },
       redis: { none: 'refused as a whole' },
+      kv: { none: 'refused as a whole' },
     },
   },
   {
@@ -176,6 +208,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           '',
         ],
       ],
+      kv: [['change-writer.ts', 'guards: [...group.guards, ...appGuards]', 'guards: group.guards']],
     },
   },
   {
@@ -187,6 +220,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['store.ts', 'return isStale ? {', 'return isStale && change.version > 0 ? {']],
       postgres: { none: 'one check is made for all changes of a call' },
       redis: { none: 'refused as a whole' },
+      kv: { none: 'one guard for all changes of a call' },
     },
   },
   {
@@ -200,6 +234,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ['sql/apply.sql', 'a.version = _head.app_version\n        for share;', 'a.version = _head.app_version;'],
       ],
       redis: { none: 'one script at a time' },
+      kv: { none: 'the version is compared in the commit' },
     },
   },
   {
@@ -229,6 +264,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "if not row[1] then return false end\n  call('HINCRBY'",
         ],
       ],
+      kv: [['change-writer.ts', 'guards: [...guards, ...liveness],', 'guards,']],
     },
   },
   {
@@ -258,6 +294,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "  call('HSET', key, 'at'",
         ],
       ],
+      kv: [
+        [
+          'change-writer.ts',
+          'puts.push(...(await leases.renewal(claimant.instance, claimant.leaseMs)))',
+          'await leases.renewal(claimant.instance, claimant.leaseMs)',
+        ],
+      ],
     },
   },
   {
@@ -275,6 +318,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'a claim counts as a renewal' },
+      kv: { none: 'a claim counts as a renewal' },
     },
   },
   {
@@ -286,6 +330,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: { none: 'every claim renews' },
       postgres: [['sql/apply.sql', 'if _is_fresh and not _always then', 'if _is_fresh then']],
       redis: { none: 'every claim renews' },
+      kv: { none: 'every claim renews' },
     },
   },
   {
@@ -309,6 +354,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           'const renewed = options.claimant !== undefined',
         ],
       ],
+      kv: [['change-writer.ts', '    this.#isOver = true\n', '    this.#isOver = true\n    this.#renewed = true\n']],
     },
   },
   {
@@ -326,6 +372,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/schedules.lua', 'mine or at <= now - patience\n', 'mine or at <= until_at - patience\n']],
+      kv: [['due.ts', 'this.#othersUntil = now - patienceMs', 'this.#othersUntil = now + aheadMs - patienceMs']],
     },
   },
   {
@@ -349,6 +396,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'what comes next follows the last place that was looked at' },
+      kv: [['due.ts', '    else this.pass(candidate)', '    this.pass(candidate)']],
     },
   },
   {
@@ -360,6 +408,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: { none: 'its epoch does not move by itself' },
       postgres: { none: 'it loses no writes, so no instance knows more than the store' },
       redis: [['lua/apply.lua', "if claimant ~= '' and is_held() then", 'if false then']],
+      kv: { none: 'it loses no writes, so no instance knows more than the store' },
     },
   },
   {
@@ -371,6 +420,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: { none: 'its epoch does not move by itself' },
       postgres: { none: 'it loses no writes, so no instance knows more than the store' },
       redis: [['lua/schedules.lua', 'if is_held() then return', 'if false then return']],
+      kv: { none: 'it loses no writes, so no instance knows more than the store' },
     },
   },
   {
@@ -382,6 +432,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', 'change.notBefore !== null && batch.now < change.notBefore', 'false']],
       postgres: [['sql/apply.sql', 'if _change.not_before > _at.now then', 'if false then']],
       redis: [['lua/apply.lua', "  if not_before ~= '' and now < tonumber(not_before) then return 'e' end\n", '']],
+      kv: [
+        [
+          'change-writer.ts',
+          '    if (change.notBefore !== null && context.time.now() < change.notBefore) return EARLY\n',
+          '',
+        ],
+      ],
     },
   },
   {
@@ -399,6 +456,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/apply.lua', '    local found = find_open(open, due, nonce)\n', '    local found = nil\n']],
+      kv: [['change-writer.ts', 'if (isOpen || change.creates', 'if (change.creates']],
     },
   },
   {
@@ -416,6 +474,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/apply.lua', '      found = find_fire(history, due, nonce) and due\n', '']],
+      kv: [['plan-change.ts', "      { range: keys.linesOf(fire), is: 'empty' },\n", '']],
     },
   },
   {
@@ -445,6 +504,10 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           'fire.nonce == nonce and fire.due == due',
         ],
       ],
+      kv: [
+        ['change-writer.ts', "(nonce === '' ? dueAt === fire.dueAt : true)", 'dueAt === fire.dueAt'],
+        ['plan-change.ts', "...(fire.nonce === '' ? [] : [{ key", "...(fire.nonce !== '-' ? [] : [{ key"],
+      ],
     },
   },
   {
@@ -462,6 +525,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', ': statement(db, LINE_BY_NONCE).get(namespace, schedule, nonce)', ': undefined']],
       postgres: [['sql/apply.sql', "or f.nonce <> '' and exists (\n", 'or false and exists (\n']],
       redis: [['lua/apply.lua', "    if not found and nonce ~= '' then found = find_nonce(history, nonce) end\n", '']],
+      kv: [['plan-change.ts', "...(fire.nonce === '' ? [] : [{ key", "...(fire.nonce !== '-' ? [] : [{ key"]],
     },
   },
   {
@@ -473,6 +537,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', '    if (isTwice) return fireIn(change, fire)\n', '']],
       postgres: [['change-writer.ts', 'changes.map(findTwin)', 'changes.map(() => null)']],
       redis: [['change-writer.ts', 'batch.map(findTwin)', 'batch.map(() => null)']],
+      kv: [['change-writer.ts', '    return findTwin(change)\n', '    return null\n']],
     },
   },
   {
@@ -502,6 +567,13 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "batch.map((change) => change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change))",
         ],
       ],
+      kv: [
+        [
+          'change-writer.ts',
+          '    return findTwin(change)\n',
+          "    return change.creates.some(({ nonce }) => nonce === '') ? null : findTwin(change)\n",
+        ],
+      ],
     },
   },
   {
@@ -519,6 +591,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/apply.lua', 'if holders > tonumber(limit[2]) then', 'if false then']],
+      kv: [['slots.ts', 'count <= limit) continue', 'count <= limit + 1_000) continue']],
     },
   },
   {
@@ -532,6 +605,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ['sql/apply.sql', 'if _change.slots is not null then\n          insert', 'if false then\n          insert'],
       ],
       redis: { none: 'each change is written before the next is judged' },
+      kv: [['slots.ts', 'if (by > 0) this.#added', 'if (by > 1_000) this.#added']],
     },
   },
   {
@@ -549,6 +623,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'one script at a time' },
+      kv: { none: 'no transactions' },
     },
   },
   {
@@ -560,6 +635,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: { none: 'one writer' },
       postgres: { none: 'a limit has no row: it is locked by its name' },
       redis: { none: 'one script at a time' },
+      kv: [['change-writer.ts', '...slots.guards(context.keys), ', '']],
     },
   },
   {
@@ -571,6 +647,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', ' - countOf(slot, taken)', '']],
       postgres: [['sql/apply.sql', ' and h.key is distinct from _name.key\n', '\n']],
       redis: [['lua/apply.lua', ' - count_holders(member, before, slot)', '']],
+      kv: [['slots.ts', ' - countHolders(slot, before)', '']],
     },
   },
   {
@@ -606,6 +683,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           "raise('floor', tonumber(was_version))",
         ],
       ],
+      kv: [['facts.ts', 'Math.max(state?.tokens ?? 0, state?.version ?? 0)', 'state?.version ?? 0']],
     },
   },
   {
@@ -625,6 +703,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       redis: [
         ['lua/apply.lua', 'tokens = digits(math.max(tonumber(tokens), floor))', 'tokens = digits(tonumber(tokens))'],
       ],
+      kv: [['plan-change.ts', 'Math.max(state.tokens, facts.floor)', 'state.tokens']],
     },
   },
   {
@@ -642,6 +721,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       sqlite: [['schedules.ts', 'version: floor + 1 }', 'version: 1 }']],
       postgres: [['sql/apply.sql', '_first.started_at, _floor + 1,', '_first.started_at, 1,']],
       redis: [['lua/apply.lua', 'version = digits(floor + 1)', "version = '1'"]],
+      kv: [['plan-change.ts', 'const version = facts.floor + 1', 'const version = 1']],
     },
   },
   {
@@ -671,6 +751,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
           '  if refusal then\n    for _, item in ipairs(lines) do put_line(history, item[1], item[2], item[3]) end\n    return refusal\n  end\n\n',
         ],
       ],
+      kv: { none: 'a change is one transaction of the server' },
     },
   },
 ]

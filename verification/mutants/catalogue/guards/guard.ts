@@ -6,6 +6,8 @@ export const STORES = {
   sqlite: 'packages/cronce/test/store/sqlite-conformance.test.ts',
   postgres: 'packages/cronce/test/store/postgres-conformance.test.ts',
   redis: 'packages/cronce/test/store/redis-conformance.test.ts',
+  /** On a model of a server. Its mutants must be caught whatever the driver: etcd's and ZooKeeper's have mutants of their own. */
+  kv: 'packages/cronce/test/store/kv-conformance.test.ts',
 } as const
 
 export type StoreName = keyof typeof STORES

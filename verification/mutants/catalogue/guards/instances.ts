@@ -35,6 +35,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           '  if not row[1] then\n    if join',
         ],
       ],
+      kv: { none: 'nothing is left to renew: only a join could bring it back' },
     },
   },
   {
@@ -70,6 +71,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           "if row[1] == 'dead' then call('HSET', key, 'gone', digits(now)) end\nif not row[1] or row[2] then return answer({ renewals",
         ],
       ],
+      kv: { none: 'nothing is left to end' },
     },
   },
   {
@@ -102,6 +104,10 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           "  if row[2] and join ~= '1' then return false end\n  if not row[1] then",
         ],
       ],
+      kv: [
+        ['instances.ts', "    if (gone !== undefined) return 'gone'\n", ''],
+        ['instances.ts', "            { key: keys.key('g', name), is: 'absent' },\n", ''],
+      ],
     },
   },
   {
@@ -113,6 +119,13 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       sqlite: [['instances.ts', 'if (!join || before !== undefined)', 'if (before !== undefined)']],
       postgres: [['sql/instances.sql', 'if _own.id is null and _b.joins then', 'if _own.id is null then']],
       redis: [['lua/instances.lua', "    if join ~= '1' then return false end\n", '']],
+      kv: [
+        [
+          'instances.ts',
+          'if (known === undefined || join) return join',
+          'if (known === undefined || join) return true',
+        ],
+      ],
     },
   },
   {
@@ -136,6 +149,13 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           'if false and not (tonumber(ARGV[10]) <= last',
         ],
       ],
+      kv: [
+        [
+          'instances.ts',
+          'return sequence === undefined || (sequence.after <= known.beat && known.beat < sequence.number)',
+          'return sequence !== null',
+        ],
+      ],
     },
   },
   {
@@ -147,6 +167,10 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       sqlite: [['instances.ts', 'renewals !== mark.renewals || ', '']],
       postgres: [['sql/instances.sql', '\n     and {schema}._renewals(i.renewals, i.number) = _renewals::bigint', '']],
       redis: [['lua/instances.lua', 'elseif row[3] ~= renewals or (', 'elseif (']],
+      kv: [
+        ['instances.ts', 'pulse.renewals !== renewals || ', ''],
+        ['instances.ts', "        { key: keys.key('iv', name), is: 'version', version: renewals + 1 },\n", ''],
+      ],
     },
   },
   {
@@ -164,6 +188,10 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/instances.lua', " or (ARGV[4] ~= '1' and ends_of(id) > now) then", ' then']],
+      kv: [
+        ['instances.ts', ' || (lease !== undefined && !hint)) return false', ') return false'],
+        ['instances.ts', "...(hint ? [] : [{ key: keys.key('ie'", "...(hint !== null ? [] : [{ key: keys.key('ie'"],
+      ],
     },
   },
   {
@@ -181,6 +209,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/instances.lua', '  if ends > now + lease then\n', '  if false then\n']],
+      kv: { none: "leases are the server's own" },
     },
   },
   {
@@ -204,6 +233,13 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/instances.lua', 'if not row[1] or row[2] then', "if not row[1] or row[2] and renewals == '' then"]],
+      kv: [
+        [
+          'instances.ts',
+          "return gone !== undefined && (JSON.parse(gone.value) as GoneInstance).state === 'dead'",
+          'return gone !== undefined',
+        ],
+      ],
     },
   },
   {
@@ -223,6 +259,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       redis: [
         ['lua/instances.lua', "renewals ~= '' and row[1] == 'dead' and", "renewals ~= '' and row[1] ~= 'left' and"],
       ],
+      kv: [['instances.ts', 'return gone !== undefined && (JSON', 'return gone === undefined || (JSON']],
     },
   },
   {
@@ -246,6 +283,13 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/instances.lua', 'if not row[1] or row[2] then', "if not row[1] or row[2] and renewals ~= '' then"]],
+      kv: [
+        [
+          'instances.ts',
+          "const guards: Guard[] = [{ key: keys.key('i', name), is: 'present' }]",
+          'const guards: Guard[] = []',
+        ],
+      ],
     },
   },
   {
@@ -257,6 +301,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       sqlite: [['apps.ts', 'and name = ? and version = ?', 'and name = ? and version <= ?']],
       postgres: [['sql/steps.sql', '   where a.version = excluded.version - 1\n', '']],
       redis: [['lua/schedules.lua', "if version ~= ARGV[3] - 1 then return answer({ '0' }) end\n", '']],
+      kv: [['store.ts', '[unchanged])', '[])']],
     },
   },
   {
@@ -276,6 +321,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
       redis: [
         ['lua/schedules.lua', 'if version ~= ARGV[3] - 1 then', "if version ~= ARGV[3] - 1 and ARGV[3] ~= '1' then"],
       ],
+      kv: { none: 'the same comparison' },
     },
   },
   {
@@ -305,6 +351,7 @@ export const INSTANCE_GUARDS: readonly Guard[] = [
           "local version = tonumber(call('HGET', key, 'version')) or ARGV[3] - 1",
         ],
       ],
+      kv: { none: 'the same comparison' },
     },
   },
 ]

@@ -14,6 +14,13 @@ export const RETENTION_GUARDS: readonly Guard[] = [
         ['lua/prune.lua', '    if expires > now then\n', '    if false then\n'],
         ['lua/prune.lua', "EXPIRING, '-inf', digits(now), 'LIMIT'", "EXPIRING, '-inf', '+inf', 'LIMIT'"],
       ],
+      kv: [
+        [
+          'prune.ts',
+          "const past = { from: keys.key('x', ''), to: keys.key('x', encodeNumber(now + 1)) }",
+          "const past = keys.below('x')",
+        ],
+      ],
     },
   },
   {
@@ -37,6 +44,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
         ['lua/prune.lua', 'match(text, FINAL)', "match(text, '^%a(%-?%d+) (%-?%d+) (%-?%d+) ')"],
         ['lua/history.lua', 'if line.is_final and (history.expires', 'if (history.expires'],
       ],
+      kv: [['lines.ts', 'if (line.isFinal) writes.put(keys.expiring', 'writes.put(keys.expiring']],
     },
   },
   {
@@ -50,6 +58,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
         ['sql/prune.sql', '       order by h.expires_at\n       limit _most\n', '       order by h.expires_at\n'],
       ],
       redis: [['lua/prune.lua', '    if deleted + #found == limit then return false end\n', '']],
+      kv: [['prune.ts', 'const most = Math.min(BITE, limit - deleted)', 'const most = BITE']],
     },
   },
   {
@@ -73,6 +82,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
           "GONE, '-inf', digits(now), 'LIMIT', 0, limit",
         ],
       ],
+      kv: [['prune.ts', 'encodeNumber(now - DAY_MS + 1)', 'encodeNumber(now + 1)']],
     },
   },
   {
@@ -90,6 +100,13 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       ],
       postgres: [['sql/prune.sql', '\n         and not {schema}._holds_runs(i.number)\n', '\n']],
       redis: [['lua/instances.lua', "  return call('EXISTS', HELD .. id) == 0\n", '  return true\n']],
+      kv: [
+        [
+          'instances.ts',
+          'return entries.filter((_, index) => found[index]!.count === 0)',
+          'return entries.filter((_, index) => found[index]!.count >= 0)',
+        ],
+      ],
     },
   },
   {
@@ -101,6 +118,13 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', 'where number < ? and ended_at', 'where ? > 0 and ended_at']],
       postgres: [['sql/records.sql', 'early.number < _below and ', '']],
       redis: [['lua/apply.lua', 'if number >= below or ', 'if ']],
+      kv: [
+        [
+          'prune.ts',
+          "const to = keys.key('n', name, encodeNumber(belowNumber))",
+          "const { to } = keys.below('n', name)",
+        ],
+      ],
     },
   },
   {
@@ -112,6 +136,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', 'and ended_at < ? and due_at < ?', 'and ? > 0 and ? > 0']],
       postgres: [['sql/records.sql', 'early.ended_at < _before and early.due_at < _before', 'true']],
       redis: [['lua/apply.lua', 'if math.max(line.ended, tonumber(line.due)) < before then', 'if true then']],
+      kv: [['prune.ts', 'return Math.max(final.endedAt, final.dueAt) < endedBefore', 'return true']],
     },
   },
   {
@@ -123,6 +148,9 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', 'and ended_at < ? and due_at < ?', 'and ended_at < ? and ? > 0']],
       postgres: [['sql/records.sql', ' and early.due_at < _before', '']],
       redis: [['lua/apply.lua', 'math.max(line.ended, tonumber(line.due)) < before', 'line.ended < before']],
+      kv: [
+        ['prune.ts', 'return Math.max(final.endedAt, final.dueAt) < endedBefore', 'return final.endedAt < endedBefore'],
+      ],
     },
   },
   {
@@ -134,6 +162,7 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: [['apply.ts', ' limit 200`', ' limit 20000`']],
       postgres: [['sql/records.sql', '       limit 200\n', '']],
       redis: [['lua/apply.lua', ' or #found == TRIM_MOST', '']],
+      kv: [['prune.ts', 'let left = TRIM_LIMIT', 'let left = TRIM_LOOKS']],
     },
   },
   {
@@ -145,6 +174,13 @@ export const RETENTION_GUARDS: readonly Guard[] = [
       sqlite: { none: 'nothing is written before everything is checked' },
       postgres: { none: 'nothing is written before all of a change is judged' },
       redis: { none: 'nothing is written before everything is checked' },
+      kv: [
+        [
+          'change-writer.ts',
+          "if (wanted === null || this.#results[place]?.kind !== 'applied') continue",
+          'if (wanted === null) continue',
+        ],
+      ],
     },
   },
   {
@@ -162,6 +198,14 @@ export const RETENTION_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/prune.lua', "if history and edition ~= '0' then return answer({ 'exists' }) end\n", '']],
+      kv: [
+        ['prune.ts', 'if (found[0]!.entries.length > 0) {', 'if (found[0]!.entries.length > 1) {'],
+        [
+          'prune.ts',
+          "const guards: Guard[] = [{ key: keys.state(schedule), is: 'absent' }]",
+          'const guards: Guard[] = []',
+        ],
+      ],
     },
   },
 ]

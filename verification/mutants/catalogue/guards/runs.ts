@@ -13,6 +13,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: { none: 'only an open run is in the index of what is open' },
       postgres: { none: 'a clock names an instance only while its run is open' },
       redis: { none: 'only what is open is looked at' },
+      kv: { none: 'only an open run is in the state' },
     },
   },
   {
@@ -30,6 +31,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/line.lua', 'if fire.token == token then', 'if true then']],
+      kv: { none: 'a run is found by its token' },
     },
   },
   {
@@ -59,6 +61,10 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: [['lua/line.lua', 'return row[1] and not row[2] and', 'return not row[2] and']],
+      kv: [
+        ['steps.ts', '(found[index]!.entries.length === 0 ? undefined : run)', 'run'],
+        ['steps.ts', 'guards: [held, live] }', 'guards: [held] }'],
+      ],
     },
   },
   {
@@ -76,6 +82,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'left'"]],
       postgres: [['sql/schedules.sql', "i.state in ('live', 'draining')", "i.state <> 'left'"]],
       redis: [['lua/line.lua', 'return row[1] and not row[2] and', "return row[1] and row[1] ~= 'left' and"]],
+      kv: { none: 'one that is over has no record: as an unknown one' },
     },
   },
   {
@@ -93,6 +100,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['instances.ts', "return state === 'live' || state === 'draining'", "return state !== 'dead'"]],
       postgres: [['sql/schedules.sql', "i.state in ('live', 'draining')", "i.state <> 'dead'"]],
       redis: [['lua/line.lua', 'return row[1] and not row[2] and', "return row[1] and row[1] ~= 'dead' and"]],
+      kv: { none: 'one that is over has no record: as an unknown one' },
     },
   },
   {
@@ -106,6 +114,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ['sql/steps.sql', 'where l.due_at = $3::text::bigint and l.nonce = $4::text', 'where l.nonce = $4::text'],
       ],
       redis: [['lua/steps.lua', '~= fire then return', '== nil then return']],
+      kv: [['steps.ts', ' || run.fire.dueAt !== fire.dueAt', '']],
     },
   },
   {
@@ -123,6 +132,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'due time and nonce are one name' },
+      kv: [['steps.ts', ' || run.fire.nonce !== fire.nonce', '']],
     },
   },
   {
@@ -134,6 +144,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['steps.ts', "  if (step?.state === 'done') return { kind: 'done', result: step.result }\n", '']],
       postgres: [['sql/steps.sql', "where (p.state = 'failed' and", "where (p.state in ('failed', 'done') and"]],
       redis: [['lua/steps.lua', LUA_BEGIN_DONE, "  if state == 'begun' and by"]],
+      kv: [['steps.ts', "  if (known?.state === 'done') return { kind: 'done', result: known.result }\n", '']],
     },
   },
   {
@@ -149,6 +160,9 @@ export const RUN_GUARDS: readonly Guard[] = [
       redis: [
         ['lua/steps.lua', "  if state == 'begun' and ARGV[7] ~= '1' then return answer({ 'unknown', by }) end\n", ''],
       ],
+      kv: [
+        ['steps.ts', "  if (known?.state === 'begun' && !rerun) return { kind: 'unknown', token: known.token }\n", ''],
+      ],
     },
   },
   {
@@ -160,6 +174,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['steps.ts', "    if (step.token === token) return { kind: 'duplicate' }\n", '']],
       postgres: [['sql/steps.sql', 'p.token < excluded.token and $7', '$7']],
       redis: [['lua/steps.lua', "  if state == 'begun' and by == token then return answer({ 'duplicate' }) end\n", '']],
+      kv: [['steps.ts', "  if (known?.state === 'begun' && known.token === token) return DUPLICATE\n", '']],
     },
   },
   {
@@ -171,6 +186,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['steps.ts', "      if (step.token !== command.token) return { kind: 'stale' }\n", '']],
       postgres: [['sql/steps.sql', "\n     and ($8::text = 'resolve' or p.token = $6::text::bigint)", '']],
       redis: [['lua/steps.lua', "  if by ~= token then return answer({ 'stale' }) end\n", '']],
+      kv: [['steps.ts', '      if (known.token !== command.token) return STALE\n', '']],
     },
   },
   {
@@ -198,6 +214,13 @@ export const RUN_GUARDS: readonly Guard[] = [
           'lua/steps.lua',
           "if state ~= 'begun' then return answer({ 'duplicate' }) end\n",
           "if state ~= 'begun' and kind ~= 'end' then return answer({ 'duplicate' }) end\n",
+        ],
+      ],
+      kv: [
+        [
+          'steps.ts',
+          "return STALE\n      return known.state === 'begun' ?",
+          'return STALE\n      return known.state !== null ?',
         ],
       ],
     },
@@ -235,6 +258,13 @@ export const RUN_GUARDS: readonly Guard[] = [
           "end\nif state == 'failed' then",
         ],
       ],
+      kv: [
+        [
+          'steps.ts',
+          "      if (known.state === 'done') return { kind: 'done', result: known.result }\n      return known.state === 'begun' ?",
+          "      return known.state === 'begun' || known.state === 'done' ?",
+        ],
+      ],
     },
   },
   {
@@ -270,6 +300,13 @@ export const RUN_GUARDS: readonly Guard[] = [
           "if state ~= 'begun' and kind == 'end' then return answer({ 'duplicate' }) end\n",
         ],
       ],
+      kv: [
+        [
+          'steps.ts',
+          "result: known.result }\n      return known.state === 'begun' ?",
+          "result: known.result }\n      return known.state !== 'done' ?",
+        ],
+      ],
     },
   },
   {
@@ -293,6 +330,11 @@ export const RUN_GUARDS: readonly Guard[] = [
       ],
       postgres: { none: 'a clock names an instance only while its run is open' },
       redis: [['lua/steps.lua', 'if find_live_run(ARGV[n], ARGV[n + 1]) then', 'if true then']],
+      kv: [
+        ['steps.ts', '    .filter((_, index) => runs[index] === undefined)\n', '    .filter(() => false)\n'],
+        ['steps.ts', '    if (run === undefined) return []\n', ''],
+        ['steps.ts', 'group: { guards: run.guards,', 'group: { guards: run?.guards ?? [],'],
+      ],
     },
   },
   {
@@ -304,6 +346,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: { none: 'one check for steps and notes' },
       postgres: [['sql/schedules.sql', "i.state in ('live', 'draining')", "i.state <> 'left'"]],
       redis: { none: 'one check for steps and notes' },
+      kv: { none: 'one check for steps and notes' },
     },
   },
   {
@@ -321,6 +364,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       ],
       postgres: [['transact.ts', "  if (!(await isLive())) return { kind: 'stale' }\n", '']],
       redis: { none: 'no transactions' },
+      kv: { none: 'no transactions' },
     },
   },
   {
@@ -334,6 +378,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: { none: 'no other transaction writes during the work' },
       postgres: [['transact.ts', 'const change = live && state !== undefined', 'const change = state !== undefined']],
       redis: { none: 'no transactions' },
+      kv: { none: 'no transactions' },
     },
   },
   {
@@ -357,6 +402,7 @@ export const RUN_GUARDS: readonly Guard[] = [
         ],
       ],
       redis: { none: 'no transactions' },
+      kv: { none: 'no transactions' },
     },
   },
   {
@@ -368,6 +414,7 @@ export const RUN_GUARDS: readonly Guard[] = [
       sqlite: [['transact.ts', "if (result.kind !== 'applied') {", 'if (result === null) {']],
       postgres: [['transact.ts', "      if (kind !== 'applied') throw conflict(schedule, kind)\n", '']],
       redis: { none: 'no transactions' },
+      kv: { none: 'no transactions' },
     },
   },
 ]

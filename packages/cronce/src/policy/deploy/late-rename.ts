@@ -4,6 +4,7 @@ import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
 import { endFire } from '../fires.ts'
+import { excludedOf } from '../plan/excluded.ts'
 import { type Known, missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
@@ -83,8 +84,11 @@ function recordOf(state: Beside): Known {
 function mayHave(state: Beside): (dueAt: Instant) => boolean {
   const { id, definition, createdAt, retirements = [] } = state
   const series = isCertain(state) ? seriesOf(id, definition) : null
+  const excluded = series === null ? null : excludedOf(definition)
+  const isTime = (at: Instant): boolean =>
+    series === null || series.next(at - 1) === at || excluded?.next(at - 1) === at
   const wasRetired = (at: Instant): boolean => retirements.some(({ from, to }) => at > from && to !== null && at <= to)
-  return (dueAt) => dueAt >= createdAt && !wasRetired(dueAt) && (series === null || series.next(dueAt - 1) === dueAt)
+  return (dueAt) => dueAt >= createdAt && !wasRetired(dueAt) && isTime(dueAt)
 }
 
 /** Whether the definition tells which due times the name has had: it has never changed, and no limit ends them. */

@@ -4,7 +4,8 @@ import { MAX_SKIPPED } from '../bounds.ts'
 import type { Context, Decision, Refusal } from '../decision.ts'
 import { begin, finish, set } from '../draft.ts'
 import { endUnrun, newFire } from '../fires.ts'
-import { nextUnskipped, seriesOf, zoneDataOf } from '../plan/series.ts'
+import { hasCalendar } from '../plan/excluded.ts'
+import { markOf, nextUnskipped, seriesOf, zoneDataOf } from '../plan/series.ts'
 import { recordOf } from '../records.ts'
 import { refuseRetired } from '../refusals.ts'
 import { type CancelWish, detailOf } from './cancel.ts'
@@ -35,7 +36,9 @@ export function skipNext(
   endUnrun(draft, recordOf(draft, fire), ending('skipped-by-operator', detailOf(wanted)))
   const skipped = [...(state.skipped ?? []), dueAt].filter((at) => at > context.now || at > dueAt)
   const zoneData = zoneDataOf(state.definition, context.zoneData)
-  set(draft, { fired: state.fired + 1, plannedTo: dueAt, skipped, zoneData })
+  // What a calendar excludes before it is not on record yet.
+  const plannedTo = hasCalendar(state.definition) ? markOf(state) : dueAt
+  set(draft, { fired: state.fired + 1, plannedTo, skipped, zoneData })
   set(draft, { nextAt: nextUnskipped(draft.state, series, dueAt) })
   return finish(draft)
 }

@@ -12,6 +12,7 @@ import { TRIM_EVERY } from '../draft.ts'
 import { keepMs } from '../end/retention.ts'
 import type { Settlement } from '../end/settle.ts'
 import { lastAfter } from '../fires.ts'
+import { hasCalendar } from './excluded.ts'
 import { isOnTime } from './misfire.ts'
 import { zoneDataOf } from './series.ts'
 
@@ -273,6 +274,7 @@ function isOfSchedule({ own, asked, tenant, run }: RunningFire): boolean {
 /** Only its next instant makes the schedule due, exactly at that instant. */
 export function isQuiet({ pause, retiredAt, skipped, backfills, definition }: ScheduleState): boolean {
   const { jitter = DEFAULT_POLICY.jitter } = definition.policy
+  if (hasCalendar(definition)) return false
   return pause === null && retiredAt === null && skipped === undefined && backfills.length === 0 && jitter.ms === 0
 }
 

@@ -6,9 +6,10 @@ import { type Draft, demandTime, set } from '../draft.ts'
 import { endFire, endUnrun, newFire, noteWaits, openFire } from '../fires.ts'
 import type { Ledger } from '../ledger.ts'
 import { recordOf } from '../records.ts'
+import { excludedOf, excludedUntil, hasExcluded, rangeOf } from './excluded.ts'
 import { decideLate, isOnTime, keepCount } from './misfire.ts'
 import { openOnTime, type Step, stepOf, verdictOn } from './on-time.ts'
-import { nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
+import { markOf, nextOf, type Series, seriesOf, zoneDataOf } from './series.ts'
 import { judgeLate, openFiresOf } from './waiting.ts'
 
 /**
@@ -30,6 +31,8 @@ export interface Known {
 
 interface Stretch {
   readonly instants: readonly DueInstant[]
+  /** What the calendar excludes, up to now: recorded as far as the instants before it are planned. */
+  readonly excluded: readonly DueInstant[]
   readonly series: Series
   readonly isDue: (at: Instant) => boolean
   /** The last one looked at. */
@@ -51,7 +54,7 @@ export function plan(
   end: Instant | null = null,
 ): boolean {
   const found = dueStretch(draft, reach, ledger, end)
-  if (found.to === null) return false
+  if (isEmpty(found)) return false
   const { misfire = DEFAULT_POLICY.misfire } = draft.state.definition.policy
   const { now } = draft.context
   const lateness = found.instants.map(({ readyAt }) => now - readyAt)
@@ -60,7 +63,7 @@ export function plan(
   const stretch = leavesLate ? leaveLatest(found) : leaveOnTime(found, onTimeFrom < 0 ? Infinity : onTimeFrom + most)
   const late = lateness.slice(0, onTimeFrom < 0 ? stretch.instants.length : onTimeFrom)
   const step = stepOf(draft)
-  const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))
+  const newer = leavesLate ? hasNewer(stretch) : opensNewer(draft, step, stretch.instants.slice(late.length))
   const ahead = stretch.more && misfire.late === 'all' ? countAhead(draft, stretch, misfire.limit) : 0
   const verdicts = decideLate(misfire, late, { newer, ahead, room: MAX_OPEN - draft.open.length })
   write(draft, stretch, (instant, index) => {
@@ -104,10 +107,10 @@ function opensNewer(draft: Draft, step: Step, onTime: readonly DueInstant[]): bo
 export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | null): boolean {
   // Also instants whose jitter ends after the pause: their due time fell into it.
   const stretch = dueStretch(draft, 'due', ledger, draft.state.pause?.until ?? null)
-  if (stretch.to === null) return false
+  if (isEmpty(stretch)) return false
   const { limit } = draft.state.definition.policy.misfire ?? DEFAULT_POLICY.misfire
   const ahead = stretch.more && choice === 'all' ? countAhead(draft, stretch, limit) : 0
-  const beyond = { newer: stretch.more, ahead, room: MAX_OPEN - draft.open.length }
+  const beyond = { newer: hasNewer(stretch), ahead, room: MAX_OPEN - draft.open.length }
   const firstKept = stretch.instants.length - keepCount(choice, limit, beyond)
   write(draft, stretch, (instant, index) => {
     return index < firstKept ? ending('paused') : openLate(draft, instant, { cause: 'asked' })
@@ -121,7 +124,7 @@ export function planPaused(draft: Draft, choice: MissedChoice, ledger: Ledger | 
  */
 export function missRetired(draft: Draft, end: Instant | null, elsewhere: Known | null = null): boolean {
   const stretch = dueStretch(draft, 'due', elsewhere, end)
-  if (stretch.to === null) return false
+  if (isEmpty(stretch)) return false
   write(draft, stretch, () => ending('while-retired'))
   return stretch.more
 }
@@ -167,14 +170,17 @@ function fireOf(draft: Draft, { dueAt, readyAt }: DueInstant) {
 function dueStretch(draft: Draft, reach: Reach, known: Known | null, end: Instant | null): Stretch {
   const { state, context } = draft
   const series = seriesOf(state.id, state.definition)
+  const excluded = hasExcluded(state) ? dueExcluded(draft, known, end) : NONE
   const instants: DueInstant[] = []
   let isApart = false
   let to: Instant | null = null
   let at = state.nextAt
   const isDue = (dueAt: Instant): boolean =>
     dueAt <= context.now && dueAt < (end ?? Infinity) && (reach === 'due' || series.readyAt(dueAt) <= context.now)
+  const found = { instants, excluded, series, isDue }
+  const cutAt = excluded.length === MAX_PLANNED ? excluded.at(-1)!.dueAt : Infinity
   for (let looked = 0; at !== null && isDue(at); looked++) {
-    if (looked === MAX_PLANNED) return { instants, series, isDue, to, nextAt: at, more: true }
+    if (looked === MAX_PLANNED || at > cutAt) return { ...found, to, nextAt: at, more: true }
     to = at
     if (known?.find(at) === undefined && !state.skipped?.includes(at)) {
       instants.push({ dueAt: at, readyAt: series.readyAt(at), isApart })
@@ -185,7 +191,34 @@ function dueStretch(draft: Draft, reach: Reach, known: Known | null, end: Instan
     at = nextOf(series, state.definition, state.fired + instants.length, at)
   }
   while (at !== null && state.skipped?.includes(at)) at = series.next(at)
-  return { instants, series, isDue, to, nextAt: at, more: false }
+  return { ...found, to, nextAt: at, more: cutAt !== Infinity }
+}
+
+const NONE: readonly never[] = []
+
+/** What the calendar excludes after the mark, up to now and before `end`. */
+function dueExcluded({ state, context }: Draft, known: Known | null, end: Instant | null): readonly DueInstant[] {
+  const excluded = excludedOf(state.definition)
+  const found: DueInstant[] = []
+  const isDue = (at: Instant): boolean => at <= context.now && at < (end ?? Infinity)
+  let isApart = false
+  let at = excluded?.next(markOf(state)) ?? null
+  for (; at !== null && isDue(at) && found.length < MAX_PLANNED; at = excluded!.next(at)) {
+    const isOnRecord = known?.find(at) !== undefined || state.skipped?.includes(at) === true
+    if (!isOnRecord) found.push({ dueAt: at, readyAt: at, isApart })
+    isApart = isOnRecord
+  }
+  return found
+}
+
+/** Without fires in it, what the calendar excludes comes before the next one. */
+function isEmpty({ to, excluded, nextAt }: Stretch): boolean {
+  return to === null && (excluded.length === 0 || (nextAt !== null && excluded[0]!.dueAt > nextAt))
+}
+
+/** Whether a due instant follows the stretch. */
+function hasNewer({ nextAt, isDue }: Stretch): boolean {
+  return nextAt !== null && isDue(nextAt)
 }
 
 /** Number of due instants after the stretch, up to `most`. */
@@ -200,34 +233,45 @@ function countAhead({ state }: Draft, stretch: Stretch, most: number): number {
   return count
 }
 
-/** Let `judge` open or end each instant, record those that end, and move the mark. */
+/** Let `judge` open or end each instant, record those that end and what the calendar excludes, and move the mark. */
 function write(draft: Draft, stretch: Stretch, judge: (instant: DueInstant, index: number) => Ending | null): void {
+  const { state, context } = draft
+  const { definition } = state
   let alike: DueInstant[] = []
   let end: Ending | null = null
   const flush = (): void => {
     if (end !== null) recordAlike(draft, alike, end)
     alike = []
   }
-  stretch.instants.forEach((instant, index) => {
-    const judged = judge(instant, index)
+  const add = (instant: DueInstant, judged: Ending | null): void => {
     if (judged === null || instant.isApart || !isAlike(judged, end)) flush()
     end = judged
     if (judged !== null) alike.push(instant)
+  }
+  const fired = state.fired + stretch.instants.length
+  const until = excludedUntil(definition, fired, stretch.to ?? markOf(state), stretch.nextAt)
+  const excluded = stretch.excluded.filter(({ dueAt }) => dueAt <= until)
+  const calendar = excluded.length === 0 ? null : excludedOf(definition)
+  let passed = 0
+  const exclude = (before: Instant): void => {
+    for (; passed < excluded.length && excluded[passed]!.dueAt < before; passed++) {
+      add(excluded[passed]!, calendar!.endingOf(excluded[passed]!.dueAt))
+    }
+  }
+  stretch.instants.forEach((instant, index) => {
+    exclude(instant.dueAt)
+    add(instant, judge(instant, index))
   })
+  exclude(Number.POSITIVE_INFINITY)
   flush()
-  const { state, context } = draft
-  for (const { dueAt, readyAt } of stretch.instants.slice(-1)) {
+  for (const { dueAt, readyAt } of [...stretch.instants.slice(-1), ...excluded.slice(-1)]) {
     demandTime(draft, readyAt <= context.now ? readyAt : dueAt)
   }
+  const plannedTo = Math.max(stretch.to ?? markOf(state), ...excluded.slice(-1).map(({ dueAt }) => dueAt))
   // Instants that were skipped ahead of time are kept until the mark passes them.
-  const isAhead = (at: Instant): boolean => at > context.now || at > stretch.to!
+  const isAhead = (at: Instant): boolean => at > context.now || at > plannedTo
   if (state.skipped?.length) set(draft, { skipped: state.skipped.filter(isAhead) })
-  set(draft, {
-    nextAt: stretch.nextAt,
-    plannedTo: stretch.to!,
-    fired: state.fired + stretch.instants.length,
-    zoneData: zoneDataOf(state.definition, context.zoneData),
-  })
+  set(draft, { nextAt: stretch.nextAt, plannedTo, fired, zoneData: zoneDataOf(definition, context.zoneData) })
 }
 
 /** A few one by one; more as one range. */
@@ -239,7 +283,9 @@ function recordAlike(draft: Draft, instants: readonly DueInstant[], end: Ending)
     for (const instant of instants) endUnrun(draft, recordOf(draft, fireOf(draft, instant)), end)
     return
   }
-  const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger }
+  const isExcluded = end.reason === 'calendar' && trigger.kind === 'cron'
+  const data = isExcluded ? rangeOf(trigger) : trigger
+  const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger: data }
   endUnrun(draft, { ...recordOf(draft, fireOf(draft, first)), range }, end)
 }
 

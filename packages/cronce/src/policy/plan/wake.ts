@@ -1,6 +1,7 @@
 import { DEFAULT_POLICY, type PolicyChoices } from '../../model/policy.ts'
 import type { Instant, OpenFire, ScheduleState } from '../../model/schedule.ts'
 import { canMaterialise, isSpent } from '../bounds.ts'
+import { excludedWakeAt } from './excluded.ts'
 import { readyAtOf } from './series.ts'
 import { takeTurns } from './turn.ts'
 import { isJudged, lateAfter, openFiresOf } from './waiting.ts'
@@ -49,9 +50,16 @@ export function wakeAtOf(state: ScheduleState, now: Instant): Instant | null {
   for (const { run, giveUp } of state.open) if (run === null && giveUp !== undefined) add(giveUp.at + 1)
   for (const at of lateTimes(state)) add(at)
   if (state.retiredAt !== null) return finite(earliest)
-  if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
+  addPlanned(state, add)
   if (canMaterialise(state) || isSpent(state)) add(now)
   return finite(earliest)
+}
+
+/** When the next instant may start, and when the calendar excludes one before it. */
+function addPlanned(state: ScheduleState, add: (at: Instant) => void): void {
+  if (state.nextAt !== null) add(readyAtOf(state.id, state.definition, state.nextAt))
+  const excludedAt = excludedWakeAt(state)
+  if (excludedAt !== null) add(excludedAt)
 }
 
 /** When runs are revoked, and when waiting fires may start. */

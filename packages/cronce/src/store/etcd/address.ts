@@ -1,19 +1,19 @@
+import { parseClusterUrl, type User } from '../kv/address.ts'
 import { StoreError } from '../store-error.ts'
 
 const DEFAULT_PORT = '2379'
 
 export interface Address {
   readonly endpoints: readonly string[]
-  readonly user: { readonly name: string; readonly password: string } | null
+  readonly user: User | null
 }
 
 /** `etcd://[user:password@]host[:port][,host[:port]…]`; `etcds://` for TLS. */
 export function parseUrl(url: string): Address {
-  const match = /^etcd(s?):\/\/(?:([^/@]*)@)?([^/?#@]+)\/?$/.exec(url)
-  if (match === null) throw invalidUrl()
-  const [, secure, login, hosts] = match
-  const scheme = secure === 's' ? 'https' : 'http'
-  return { endpoints: hosts!.split(',').map((host) => endpointOf(`${scheme}://${host}`)), user: userOf(login) }
+  const address = parseClusterUrl('etcd', url)
+  if (address === null) throw invalidUrl()
+  const scheme = address.isSecure ? 'https' : 'http'
+  return { endpoints: address.hosts.map((host) => endpointOf(`${scheme}://${host}`)), user: address.user }
 }
 
 /** An origin, with its port. */
@@ -25,22 +25,6 @@ export function endpointOf(endpoint: string): string {
   const port = url.port === '' && !/:(80|443)\/?$/.test(endpoint) ? DEFAULT_PORT : url.port
   return port === '' ? url.origin : `${url.protocol}//${url.hostname}:${port}`
 }
-
-function userOf(login: string | undefined): Address['user'] {
-  if (login === undefined) return null
-  const [name = '', ...password] = login.split(':')
-  return { name: decode(name), password: decode(password.join(':')) }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw invalidUrl()
-  }
-}
-
-// Nothing of a URL is repeated: it may hold a password.
 
 function invalidUrl(): StoreError {
   return new StoreError('STORE_INVALID', 'This is not a URL of an etcd cluster.', {

@@ -1,9 +1,9 @@
 import type { ConnectionOptions } from 'node:tls'
 import { openKvStore } from '../kv/open.ts'
+import { type ClusterKind, clusterOptions } from '../kv/options.ts'
 import { ServerClock } from '../kv/server-clock.ts'
 import type { OpenOptions, Store, StoreSource } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { demandOptions, optionsInvalid as invalid, isUrlOrOptions, shown, targetHint } from '../store-options.ts'
 import { endpointOf, parseUrl } from './address.ts'
 import { ClockKeeper } from './clock-keeper.ts'
 import { EtcdDriver } from './driver.ts'
@@ -24,17 +24,6 @@ export interface EtcdOptions {
   readonly timeoutMs?: number | undefined
 }
 
-const NAMES = ['endpoints', 'user', 'password', 'tls', 'prefix', 'timeoutMs'] satisfies (keyof EtcdOptions)[]
-
-const FOREIGN = {
-  hosts: 'endpoints',
-  host: 'endpoints',
-  url: 'endpoints',
-  username: 'user',
-  ssl: 'tls',
-  namespace: 'prefix',
-}
-
 /** Nested transactions came with 3.4. */
 const OLDEST = [3, 4] as const
 /** The quota of etcd unless it was raised. */
@@ -42,9 +31,9 @@ const DEFAULT_QUOTA_BYTES = 2 * 2 ** 30
 
 /** A store in an etcd cluster, 3.4 or later: by URL, or by the endpoints of its members. */
 export function etcd(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endpoints'> = {}): StoreSource<never> {
-  const options = optionsOf(target, more)
+  const options = clusterOptions(KIND, target, more)
+  const { prefix } = options
   const chosen = targetOf(options)
-  const { prefix = 'cronce' } = options
   // What one opening has learned about it, the next one knows.
   const clock = new ServerClock(() => performance.now())
   return { name: chosen.name, open: (opening) => open(chosen, clock, prefix, opening) }
@@ -88,33 +77,22 @@ async function checkServer(driver: EtcdDriver, warn: OpenOptions['warn']): Promi
   }
 }
 
-function optionsOf(target: string | EtcdOptions, more: Omit<EtcdOptions, 'endpoints'>): EtcdOptions {
-  if (!isUrlOrOptions(target)) {
-    const write = "Write etcd('etcd://127.0.0.1:2379') or etcd({ endpoints: ['http://127.0.0.1:2379'] })."
-    throw invalid(`etcd() needs a URL or options, but got ${shown(target)}.`, targetHint(target, write))
-  }
-  demandOptions('an etcd store', more, NAMES, FOREIGN)
-  const given = typeof target === 'string' ? fromUrl(target, more) : { ...target, ...more }
-  demandOptions('an etcd store', given, NAMES, FOREIGN)
-  const { prefix, timeoutMs, endpoints } = given
-  if (!Array.isArray(endpoints) || endpoints.length === 0) {
-    throw invalid('The option endpoints must name at least one member.', "Write endpoints: ['http://127.0.0.1:2379'].")
-  }
-  if (prefix !== undefined && (typeof prefix !== 'string' || !/^\P{Cc}+$/u.test(prefix))) {
-    throw invalid('The option prefix must be a text without control characters.', "Leave it out for 'cronce'.")
-  }
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
-    throw invalid('The option timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
-  }
-  return given
+const KIND: ClusterKind<EtcdOptions> = {
+  ...{ name: 'etcd', store: 'an etcd store', list: 'endpoints', member: 'member', sample: 'http://127.0.0.1:2379' },
+  foreign: { url: 'endpoints', namespace: 'prefix' },
+  fromUrl(url) {
+    const { endpoints, user } = parseUrl(url)
+    return { endpoints, ...(user === null ? {} : { user: user.name, password: user.password }) }
+  },
 }
 
-function fromUrl(url: string, more: Omit<EtcdOptions, 'endpoints'>): EtcdOptions {
-  const { endpoints, user } = parseUrl(url)
-  return { ...more, endpoints, ...(user === null ? {} : { user: user.name, password: user.password }) }
-}
-
-function targetOf({ endpoints, user, password = '', tls = {}, timeoutMs = 5_000 }: EtcdOptions): Target {
+function targetOf({
+  endpoints,
+  user,
+  password = '',
+  tls = {},
+  timeoutMs,
+}: EtcdOptions & Pick<Target, 'timeoutMs'>): Target {
   const origins = endpoints.map(endpointOf)
   return {
     name: `etcd at ${origins.map((origin) => new URL(origin).host).join(', ')}`,

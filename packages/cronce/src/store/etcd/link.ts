@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
+import type { User } from '../kv/address.ts'
 import { type Call, CallLost, Connection } from './connection.ts'
 import { closed, isTokenInvalid, isUnavailable, translate } from './errors.ts'
 import { LOG_IN, type Method } from './messages.ts'
@@ -10,7 +11,7 @@ export interface Target {
   /** Origins of the members, for example `http://127.0.0.1:2379`. */
   readonly endpoints: readonly string[]
   readonly tls: ConnectionOptions
-  readonly user: { readonly name: string; readonly password: string } | null
+  readonly user: User | null
   readonly timeoutMs: number
 }
 
@@ -112,7 +113,7 @@ export class Link {
   async #logIn(): Promise<string | null> {
     const { user, timeoutMs } = this.target
     if (user === null) return null
-    const asking = this.#token ?? this.#askToken(user, timeoutMs)
+    const asking = this.#token ?? this.#askToken({ ...user }, timeoutMs)
     this.#token = asking
     try {
       return await asking

@@ -48,6 +48,11 @@ export function sqliteOn(options: string | SqliteOptions, host: Host): StoreSour
   }
 }
 
+/** A file that is written by another clock than that of the machine, as if the machine had been started anew since. */
+export function sqliteAt(file: string, clock: () => number): StoreSource<DatabaseSync> {
+  return sqliteOn(file, { ...systemHost(), wall: clock, mono: clock, bootId: 'past' })
+}
+
 /** `sqlite:FILE`, with a relative or an absolute path; `?ephemeral`, `?adopt` and `?mode=660` may follow. */
 export function sqliteFromUrl(url: string): StoreSource<DatabaseSync> {
   const match = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?]+)(?:\?(.*))?$/.exec(url)

@@ -1,3 +1,4 @@
+import { parseClusterUrl, type User } from '../kv/address.ts'
 import { StoreError } from '../store-error.ts'
 
 const DEFAULT_PORT = 2181
@@ -10,15 +11,15 @@ export interface Server {
 export interface Address {
   readonly servers: readonly Server[]
   readonly isSecure: boolean
-  readonly user: { readonly name: string; readonly password: string } | null
+  readonly user: User | null
 }
 
 /** `zookeeper://[user:password@]host[:port][,host[:port]…]`; `zookeepers://` for TLS. */
 export function parseUrl(url: string): Address {
-  const match = /^zookeeper(s?):\/\/(?:([^/@]*)@)?([^/?#@]+)\/?$/.exec(url)
-  if (match === null) throw invalidUrl()
-  const [, secure, login, hosts] = match
-  return { servers: hosts!.split(',').map(serverOf), isSecure: secure === 's', user: userOf(login) }
+  const address = parseClusterUrl('zookeeper', url)
+  if (address === null) throw invalidUrl()
+  const { hosts, isSecure, user } = address
+  return { servers: hosts.map(serverOf), isSecure, user }
 }
 
 /** `host`, `host:port` or `[address]:port`. */
@@ -29,22 +30,6 @@ export function serverOf(text: string): Server {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return { host, port: url.port === '' ? DEFAULT_PORT : Number(url.port) }
 }
-
-function userOf(login: string | undefined): Address['user'] {
-  if (login === undefined) return null
-  const [name = '', ...password] = login.split(':')
-  return { name: decode(name), password: decode(password.join(':')) }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw invalidUrl()
-  }
-}
-
-// Nothing of a URL is repeated: it may hold a password.
 
 function invalidUrl(): StoreError {
   return new StoreError('STORE_INVALID', 'This is not a URL of a ZooKeeper ensemble.', {

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import tls from 'node:tls'
+import type { User } from '../kv/address.ts'
 import { CallLost } from './call-lost.ts'
 import { frame, JuteReader, JuteWriter } from './jute.ts'
 import { CLOSE, ERROR, OP, PING, type Request, ZooKeeperError } from './messages.ts'
@@ -10,7 +11,7 @@ export interface Target {
   readonly servers: readonly { readonly host: string; readonly port: number }[]
   /** `null`: without TLS. */
   readonly tls: tls.ConnectionOptions | null
-  readonly user: { readonly name: string; readonly password: string } | null
+  readonly user: User | null
   readonly timeoutMs: number
 }
 

@@ -2,9 +2,9 @@ import type { ConnectionOptions } from 'node:tls'
 import { SHARPEN_MS } from '../kv/driver.ts'
 import { Keys } from '../kv/keys.ts'
 import { openKvStore } from '../kv/open.ts'
+import { type ClusterKind, clusterOptions } from '../kv/options.ts'
 import { ServerClock } from '../kv/server-clock.ts'
 import type { OpenOptions, Store, StoreSource } from '../store.ts'
-import { demandOptions, optionsInvalid as invalid, isUrlOrOptions, shown, targetHint } from '../store-options.ts'
 import { parseUrl, serverOf } from './address.ts'
 import { ZooKeeperDriver } from './driver.ts'
 import { translate } from './errors.ts'
@@ -28,17 +28,6 @@ export interface ZooKeeperOptions {
   readonly timeoutMs?: number | undefined
 }
 
-const NAMES = ['servers', 'user', 'password', 'tls', 'prefix', 'timeoutMs'] satisfies (keyof ZooKeeperOptions)[]
-
-const FOREIGN = {
-  hosts: 'servers',
-  host: 'servers',
-  connectString: 'servers',
-  username: 'user',
-  ssl: 'tls',
-  chroot: 'prefix',
-}
-
 /** Of the session for calls. It has nothing that ends with it. */
 const SESSION_MS = 10_000
 
@@ -47,9 +36,9 @@ export function zookeeper(
   target: string | ZooKeeperOptions,
   more: Omit<ZooKeeperOptions, 'servers'> = {},
 ): StoreSource<never> {
-  const options = optionsOf(target, more)
+  const options = clusterOptions(KIND, target, more)
+  const { prefix } = options
   const chosen = targetOf(options)
-  const { prefix = 'cronce' } = options
   // What one opening has learned about it, the next one knows.
   const clock = new ServerClock(() => performance.now())
   return { name: chosen.name, open: (opening) => open(chosen, clock, prefix, opening) }
@@ -107,38 +96,26 @@ async function createNodes(session: Session, layout: Layout, target: Target): Pr
   }
 }
 
-function optionsOf(target: string | ZooKeeperOptions, more: Omit<ZooKeeperOptions, 'servers'>): ZooKeeperOptions {
-  if (!isUrlOrOptions(target)) {
-    const write = "Write zookeeper('zookeeper://127.0.0.1:2181') or zookeeper({ servers: ['127.0.0.1:2181'] })."
-    throw invalid(`zookeeper() needs a URL or options, but got ${shown(target)}.`, targetHint(target, write))
-  }
-  demandOptions('a ZooKeeper store', more, NAMES, FOREIGN)
-  const given = typeof target === 'string' ? fromUrl(target, more) : { ...target, ...more }
-  demandOptions('a ZooKeeper store', given, NAMES, FOREIGN)
-  const { prefix, timeoutMs, servers } = given
-  if (!Array.isArray(servers) || servers.length === 0) {
-    throw invalid('The option servers must name at least one server.', "Write servers: ['127.0.0.1:2181'].")
-  }
-  if (prefix !== undefined && (typeof prefix !== 'string' || !/^\P{Cc}+$/u.test(prefix))) {
-    throw invalid('The option prefix must be a text without control characters.', "Leave it out for 'cronce'.")
-  }
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 100)) {
-    throw invalid('The option timeoutMs must be a number of milliseconds, at least 100.', 'Leave it out for 5000.')
-  }
-  return given
+const KIND: ClusterKind<ZooKeeperOptions> = {
+  ...{ name: 'zookeeper', store: 'a ZooKeeper store', list: 'servers', member: 'server', sample: '127.0.0.1:2181' },
+  foreign: { connectString: 'servers', chroot: 'prefix' },
+  fromUrl(url, more) {
+    const { servers, isSecure, user } = parseUrl(url)
+    return {
+      servers: servers.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)),
+      ...(isSecure ? { tls: more.tls ?? {} } : {}),
+      ...(user === null ? {} : { user: user.name, password: user.password }),
+    }
+  },
 }
 
-function fromUrl(url: string, more: Omit<ZooKeeperOptions, 'servers'>): ZooKeeperOptions {
-  const { servers, isSecure, user } = parseUrl(url)
-  return {
-    ...more,
-    servers: servers.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)),
-    ...(isSecure ? { tls: more.tls ?? {} } : {}),
-    ...(user === null ? {} : { user: user.name, password: user.password }),
-  }
-}
-
-function targetOf({ servers, user, password = '', tls, timeoutMs = 5_000 }: ZooKeeperOptions): Target {
+function targetOf({
+  servers,
+  user,
+  password = '',
+  tls,
+  timeoutMs,
+}: ZooKeeperOptions & Pick<Target, 'timeoutMs'>): Target {
   return {
     name: `ZooKeeper at ${servers.join(', ')}`,
     servers: servers.map(serverOf),

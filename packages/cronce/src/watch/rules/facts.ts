@@ -6,8 +6,9 @@ import type { Instant } from '../../model/schedule.ts'
 /** What the rules ask of a fire that has ended: a record has it, and so has what a client lists. */
 export type ScheduleEnd = Pick<
   ListedRecord,
-  'job' | 'kind' | 'dueAt' | 'nonce' | 'attempt' | 'readyAt' | 'endedAt' | 'ending' | 'input'
+  'job' | 'kind' | 'dueAt' | 'nonce' | 'attempt' | 'readyAt' | 'endedAt' | 'input'
 > & {
+  readonly ending: Pick<NonNullable<ListedRecord['ending']>, 'outcome' | 'reason'> | null
   readonly run: (Pick<EndedRun, 'startedAt' | 'result'> & { readonly cause?: EndedRun['cause'] | undefined }) | null
   readonly range: Pick<NonNullable<ListedRecord['range']>, 'count'> | null
 }
