@@ -114,7 +114,8 @@ test('a connection that has used up its stream ids is replaced', async (context)
   const connect = http2.connect.bind(http2)
   let sessions = 0
   context.mock.method(http2, 'connect', (...given: Parameters<typeof http2.connect>) => {
-    const session = connect(...given)
+    // Missing in the types of Node.js.
+    const session = connect(...given) as http2.ClientHttp2Session & { setNextStreamID(id: number): void }
     // Two calls are left: a process that asks a thousand times a second gets there in twelve days.
     if (++sessions === 1) session.once('connect', () => session.setNextStreamID(2 ** 31 - 3))
     return session
