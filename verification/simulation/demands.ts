@@ -44,6 +44,7 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [6, 'a process that only called runDue was killed', 'call killed'],
   [20, 'another release counted', 'redeclared'],
   [12, 'a job left the code', 'retired'],
+  [2, 'a calendar excluded a fire', 'fire.skipped calendar'],
   [12, 'an old release came back, and did not count', 'old release'],
   [6, 'live processes of one app declared different jobs', 'deployment.disjoint', 'schedule.contested'],
   [12, 'a declaration was refused: another app has the name', 'schedule.refused SCHEDULE_NAME_TAKEN'],

@@ -164,6 +164,7 @@ const FOREIGN = new Map([
   ['set', 'psql'],
   ['file', 'psql'],
   ['shared', 'flock'],
+  ['max-request-bytes', 'etcd'],
   ['no-', 'how names of flags begin'],
 ])
 /** Flags of other programs, and the flags of ours that they suggest. */

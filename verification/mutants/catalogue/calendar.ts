@@ -20,7 +20,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks: 'What a calendar excludes is passed over without a record.',
     edits: [edit('policy/plan/plan.ts', '    if (!isOnRecord) found.push({ dueAt: at, readyAt: at, isApart })\n', '')],
-    caughtBy: { judge: 'simulation', names: ['C10', 'S13'] },
+    caughtBy: tested('a closed day is recorded as skipped when it comes, and the next fire is the one that will run'),
   },
   {
     name: 'closed-days-collapse',
@@ -34,7 +34,7 @@ export const CALENDAR_MUTANTS: readonly Mutant[] = [
     rule: 'P1',
     breaks: 'A closed day fires although its fires have moved.',
     edits: [edit('trigger/moved-days.ts', 'this.#isOpen(day) && (this.#isNamed(day)', '(this.#isNamed(day)')],
-    caughtBy: { judge: 'simulation', names: ['C4', 'C10', 'S8'] },
+    caughtBy: byOracle,
   },
   {
     name: 'nearest-is-later',

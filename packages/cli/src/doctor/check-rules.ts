@@ -65,7 +65,7 @@ function checkHeartbeats({ internal }: FleetFacts): Finding[] {
   if (first === undefined) return []
   const names = found.map(({ subject, text }) => `app ${nameOf(subject)} (${text})`)
   const what = `A heartbeat does not come: ${firstFew(names, names.length, 3)}.`
-  const hint = `Look whether runs take all places of the fleet: cronce runs --open. See: cronce runs ${shellWord(first.subject)}`
+  const hint = `Look whether runs take all places of the fleet: cronce runs --outcome open. See: cronce runs ${shellWord(first.subject)}`
   return [finding('no-success', 'warn', what, hint)]
 }
 

@@ -102,6 +102,8 @@ function parse(name: string, expression: string, options: CronOptions): ReturnTy
   } catch (error) {
     if (!(error instanceof CronceError)) throw error
     if (error.code === 'SEED_MISSING') return cron(expression, { ...options, seed: name })
+    // An interval is one, and only its calendar is refused.
+    if (options.calendar !== undefined && /^\s*@every\b/i.test(expression)) throw error
     const hint = otherTrigger(expression) ?? inWords(expression, options)
     throw hint === null ? error : optionInvalid('cron', expression, 'a cron expression', hint, error)
   }
