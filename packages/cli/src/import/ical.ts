@@ -25,7 +25,7 @@ export function readIcal(text: string, file: string): ImportedCalendar {
   const events = eventsIn(propertiesOf(text))
   for (const event of events) {
     const read = readEvent(event)
-    if (typeof read === 'string') findings.push(finding({ file, line: event[0]!.line }, summaryOf(event), read))
+    if (typeof read === 'string') findings.push(lostEvent({ file, line: event[0]!.line }, summaryOf(event), read))
     else days.push(...read)
   }
   return { days, events: events.length, findings }
@@ -123,6 +123,6 @@ function summaryOf(event: readonly Property[]): string {
   return value === undefined || value === '' ? 'an event' : value.slice(0, 60)
 }
 
-function finding(place: Place, what: string, why: string): Finding {
+function lostEvent(place: Place, what: string, why: string): Finding {
   return { place, level: 'lost', what, why, todo: 'add its days yourself' }
 }

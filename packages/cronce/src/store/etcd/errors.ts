@@ -107,7 +107,7 @@ const REFUSED: readonly (readonly [pattern: RegExp, words: (name: string, text: 
     (name, text) => [
       'STORE_REFUSED',
       `${name} refused: ${text}.`,
-      'etcd takes 1.5 MB at a time: keep inputs, results and the number of open fires of a schedule smaller, or raise --max-request-bytes on each member.',
+      'Keep inputs, results and the number of open fires of a schedule smaller, or raise --max-request-bytes on each member: etcd takes 1.5 MB at a time.',
     ],
   ],
   [/too many operations/, (name, text) => ['STORE_REFUSED', `${name} refused: ${text}.`, REPORT]],
