@@ -22,7 +22,7 @@ export async function world(
   around: (queue: Queue) => Parameters<typeof bullmq>[0] = (queue) => queue,
 ): Promise<World> {
   const name = `reports-${++worlds}`
-  const connection = { url, maxRetriesPerRequest: null }
+  const connection = { url, maxRetriesPerRequest: 1 }
   const queue = new Queue(name, { connection })
   queue.on('error', () => {})
   const app = cronce({ store: 'memory:', logger: false, signals: false, app: 'queues' })

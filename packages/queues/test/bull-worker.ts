@@ -19,6 +19,7 @@ const {
 }
 const GATE_LOOK_MS = 20
 const redis = new Redis(url)
+redis.on('error', () => {})
 const connection = { url, maxRetriesPerRequest: null }
 
 interface Order {
@@ -78,6 +79,7 @@ const worker = new Worker(
 )
 worker.on('error', () => {})
 const events = new QueueEvents(queue, { connection })
+events.on('error', () => {})
 abortCancelled(worker, events)
 await Promise.all([worker.waitUntilReady(), events.waitUntilReady()])
 tell('ready', '')

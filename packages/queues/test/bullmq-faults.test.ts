@@ -8,7 +8,7 @@ import { redisCommand, type Server, startRedis } from '../../../scripts/servers/
 import { connect } from '../../cronce/src/index.ts'
 import type { CancelProducer } from '../src/bullmq.ts'
 import { allJobs, losing, world } from './bull-kit.ts'
-import { ended, fired, logOf, runsOf, startProgram } from './kit.ts'
+import { ended, fired, logOf, runsOf, startProgram, until } from './kit.ts'
 
 let server: Server
 const folder = mkdtempSync(join(tmpdir(), 'cronce-queues-'))
@@ -81,6 +81,21 @@ test('a scheduler that is killed or stopped leaves the job alone: its peer waits
   await queue.close()
   await client.close()
   await Promise.all([third.kill(), worker.kill()])
+})
+
+test('completed: a run waits while its queue is unreachable', async (context) => {
+  const { app, queue, worker } = await world(context, server.url, { wait: 'completed' })
+  const program = await worker()
+  const { fire } = await app.schedules.trigger('report', { input: { does: 'hold' } })
+  await program.told('began')
+  await server.halt('SIGKILL')
+  await until('the run says so', async () =>
+    /can't be read, so the run waits/.test(logOf((await runsOf(app, fire))[0]).join()),
+  )
+  await server.restart()
+  await redisCommand(server, 'SET', `release:${queue.name}`, '1')
+  const { state, attempt } = await ended(app, fire)
+  assert.deepEqual({ state, attempt }, { state: 'succeeded', attempt: 1 })
 })
 
 test('not promised by BullMQ: the id of a removed job may be used again', async (context) => {

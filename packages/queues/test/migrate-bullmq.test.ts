@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Server, startRedis } from '../../../scripts/servers/index.ts'
-import { type Connection, connect } from '../../cronce/src/index.ts'
+import { type Connection, connect, type FireView } from '../../cronce/src/index.ts'
 import { Fleet } from '../../cronce/test/migrate/fleet.ts'
 import { programsOf } from '../../cronce/test/migrate/guide.ts'
 import { until } from './kit.ts'
@@ -69,7 +69,7 @@ async function rollOut(): Promise<{ readonly fleet: Fleet; readonly cutover: num
   throw new Error('the processes of release one did not start in time')
 }
 
-test('BullMQ job schedulers to cronce with the workers kept: no slot twice, none lost', {
+test('BullMQ job schedulers to cronce with the workers kept: from the cut-over on no slot twice, and none lost', {
   timeout: 4 * LIMIT_MS,
 }, async () => {
   const previous = start(
@@ -95,19 +95,19 @@ test('BullMQ job schedulers to cronce with the workers kept: no slot twice, none
   await two.until((slots) => slots.length >= from + 3, LIMIT_MS)
 
   const last = two.slots.at(-1)!
-  const fires = []
-  for await (const fire of client.fires.all({ schedule: 'report', from: new Date(cutover), to: new Date(last + 1) }))
-    fires.push(fire)
+  const fires: FireView[] = []
+  for await (const fire of client.fires.all({ schedule: 'report', to: new Date(last + 1) })) fires.push(fire)
   const succeeded = fires.filter(({ state }) => state === 'succeeded').map(({ dueAt }) => dueAt)
   await until('all that was enqueued is executed', () => succeeded.every((slot) => printed().includes(slot)))
 
   const output = fleets.map((fleet) => fleet.output).join('\n')
-  const slots = printed().filter((slot) => slot <= last)
-  assert.deepEqual(slots, [...new Set(slots)], `no slot twice\n${output}`)
+  assert.ok(Math.min(...fires.map(({ dueAt }) => dueAt)) > cutover, `none of cronce before the cut-over\n${output}`)
+  // Before, BullMQ itself may run a slot twice when several processes start.
+  const since = printed().filter((slot) => slot > cutover && slot <= last)
   assert.deepEqual(
-    slots.filter(isBeyond),
-    succeeded.toSorted((a, b) => a - b),
-    'those of cronce from the cut-over on',
+    since,
+    succeeded.toSorted((one, other) => one - other),
+    `from the cut-over on, each fire that cronce enqueued is executed once, and nothing else\n${output}`,
   )
   // A busy machine may be late for some, which are on record then.
   const known = fires.flatMap(({ dueAt, range }) =>
