@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Entry, NodeEntry, Spec } from '../../packages/checker/src/history.ts'
 import { releaseJobs } from './jobs.ts'
-import { type Defined, differing, type Look, type Turn, turnsBetween, withoutCause } from './watch-definitions.ts'
+import {
+  type Defined,
+  differing,
+  type Look,
+  operationOf,
+  type Turn,
+  turnsBetween,
+  withoutCause,
+} from './watch-definitions.ts'
 
 const specOf = (release: number, schedule: string): Defined =>
   releaseJobs(release).find(({ name }) => name === schedule)?.spec ?? null
@@ -33,6 +41,17 @@ test('a schedule that turned and turned back between two looks may have been any
     { schedule: 'changing', from: 100, to: 205, value: null },
     { schedule: 'changing', from: 205, to: 205, value: even },
   ])
+})
+
+test('a definition counts from when it was decided, but not before the one that it follows was there', () => {
+  const turn: Turn = { schedule: 'changing', from: 20_000, to: 20_100, value: odd }
+  const times = (one: Turn, settledAt: number) => {
+    const { at, endedAt, verb } = operationOf(one, settledAt)
+    return [at, endedAt, verb]
+  }
+  assert.deepEqual(times(turn, 1_000), [15_000, 20_100, 'define'])
+  assert.deepEqual(times(turn, 18_000), [18_000, 20_100, 'define'])
+  assert.deepEqual(times({ ...turn, from: 20_100, value: null }, 18_000), [20_100, 20_100, 'retire'])
 })
 
 /** Release 0 on w2.2, and release 1 on w1.3 in the place of w1.1. */

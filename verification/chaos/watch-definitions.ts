@@ -26,6 +26,8 @@ export interface Turn {
 }
 
 const LOOK_MS = 60
+/** How long before it is written a definition may be decided: as long as a call of the store may take. */
+const DECIDED_MS = 5_000
 
 /**
  * Records what the schedules are that differ between releases. A deploy alone does not tell: while the processes of the newest release
@@ -35,14 +37,17 @@ export function watchDefinitions(world: World, releases: readonly (readonly Chao
   const turns: Turn[] = []
   const follow = async (schedule: string): Promise<void> => {
     const values = releases.map((jobs) => specIn(jobs, schedule))
+    let settledAt = 0
     let last: Look = { from: 0, to: 0, value: values[0]!, changes: 0 }
     for (let isFirst = true; !signal.aborted; ) {
       const look = await lookAt(world, schedule, values)
       if (look !== null && !isFirst) {
         const seen = turnsBetween(schedule, last, look, values)
         turns.push(...seen)
-        for (const turn of seen) world.recorder.add(operationOf(turn))
+        for (const turn of seen) world.recorder.add(operationOf(turn, settledAt))
+        settledAt = seen.at(-1)?.to ?? settledAt
       }
+      if (look !== null && isFirst) settledAt = look.to
       if (look !== null) [last, isFirst] = [look, false]
       await sleep(LOOK_MS)
     }
@@ -86,8 +91,10 @@ export function turnsBetween(schedule: string, before: Look, look: Look, values:
   return [...others.map((value) => ({ ...between, value })), { ...between, from: look.to, value: look.value }]
 }
 
-function operationOf({ schedule, from, to, value }: Turn): Operation {
-  const frame = { kind: 'operation', at: from, endedAt: to, result: 'ok', schedule } as const
+/** A definition counts from when it was decided; `settledAt`: the one before was there. */
+export function operationOf({ schedule, from, to, value }: Turn, settledAt: Time): Operation {
+  const at = from === to ? from : Math.max(settledAt, from - DECIDED_MS)
+  const frame = { kind: 'operation', at, endedAt: to, result: 'ok', schedule } as const
   return value === null ? { ...frame, verb: 'retire' } : { ...frame, verb: 'define', spec: value }
 }
 

@@ -380,7 +380,7 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     rule: 'P5',
     breaks:
       'A process waits for a sharp clock for longer than its first heartbeat may take, and never joins if etcd is far away.',
-    edits: [edit('store/kv/instances.ts', 'const SHARPEN_PART = 1 / 10', 'const SHARPEN_PART = 1')],
+    edits: [edit('store/kv/instances.ts', 'const SHARPEN_PART = 1 / 2', 'const SHARPEN_PART = 2')],
     caughtBy: {
       judge: 'tests',
       file: CLOCK,

@@ -187,8 +187,9 @@ export class Heartbeat {
       if (answer.alive) this.#acknowledged(number, isDraining, leftForPeers)
       return answer
     }
-    // If one answer never comes, there must be time for another heartbeat before the lease ends.
-    const answer = await callStore(core, 'beat', ask, Math.min(core.settings.storeDeadlineMs, leaseMs / 5))
+    const { storeDeadlineMs } = core.settings
+    // If one answer never comes, there must be time for another heartbeat before the lease ends. To join may take longer.
+    const answer = await callStore(core, 'beat', ask, join ? storeDeadlineMs : Math.min(storeDeadlineMs, leaseMs / 5))
     if (answer.alive || isPast()) return
     // Another heartbeat of this instance has overtaken this one: its own answer counts.
     if (answer.number !== null && (number < this.#sentNumber || sequence.after < this.#ackedNumber)) return

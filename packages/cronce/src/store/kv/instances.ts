@@ -32,8 +32,9 @@ interface KnownInstance extends StoredInstance {
 const MOST_ROUNDS = 20
 const BITE = 100
 const DAY_MS = 86_400_000
-/** Of the lease: how long an instance waits for a sharp clock before it joins. Its heartbeat must be answered within a fifth. */
-const SHARPEN_PART = 1 / 10
+/** How long an instance waits for a sharp clock before it joins, and at most as a part of its lease: half of that is left then. */
+const SHARPEN_JOIN_MS = 3_000
+const SHARPEN_PART = 1 / 2
 
 /** The instances of a namespace: live, and over. */
 export class Instances {
@@ -52,7 +53,7 @@ export class Instances {
   async beat(given: Beat): Promise<BeatAnswer> {
     const { id } = given.instance
     // From here on this process claims, and stamps what it records.
-    if (given.join) await this.#context.driver.sharpen(given.leaseMs * SHARPEN_PART)
+    if (given.join) await this.#context.driver.sharpen(Math.min(SHARPEN_JOIN_MS, given.leaseMs * SHARPEN_PART))
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const known = this.#known.get(id) ?? (await this.#read(id))
       const isRefused = known === 'gone' || !isAccepted(known, given)
