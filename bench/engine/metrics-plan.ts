@@ -85,7 +85,7 @@ async function instructionsOf(isMeasured: boolean): Promise<number> {
     '--schedules',
     String(COUNTED.schedules),
     '--rounds',
-    String(rounds),
+    String(COUNTED.rounds),
     ...(isMeasured ? ['--measured'] : []),
   ]
   const { stderr } = await promisify(execFile)('valgrind', [...VALGRIND, process.execPath, ...NODE, script, ...args])
