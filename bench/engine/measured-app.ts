@@ -1,4 +1,5 @@
 import { cronce } from '../../packages/cronce/src/app/cronce.ts'
+import { gaugesOf } from '../../packages/cronce/src/app/gauges.ts'
 import { surround } from '../../packages/cronce/src/app/surroundings.ts'
 import { type Metrics, metrics } from '../../packages/cronce/src/metrics/metrics.ts'
 import { memory } from '../../packages/cronce/src/store/memory/memory.ts'
@@ -8,6 +9,8 @@ export interface MeasuredApp {
   /** An hour of virtual time, in which each schedule is due once. Throws unless each of these fires ran. */
   round(): Promise<void>
   measure(): Metrics
+  /** CPU nanoseconds of the calls alone that a plain fire makes to count itself, in a loop of this many. */
+  countingNs(fires: number): number
   stop(): Promise<void>
 }
 
@@ -36,6 +39,18 @@ export async function measuredApp(schedules: number): Promise<MeasuredApp> {
       if (runs - before !== schedules) throw new Error(`${runs - before} of ${schedules} fires ran in a round.`)
     },
     measure: () => metrics(app),
+    countingNs(fires) {
+      const measuring = metrics(app)
+      const meter = gaugesOf(app)!.meters.at(-1)!
+      const before = process.threadCpuUsage()
+      for (let fire = 0; fire < fires; fire++) {
+        meter.runStarted('noop', 0, fire & 7)
+        meter.succeeded('noop', fire & 31, true)
+      }
+      const { user, system } = process.threadCpuUsage(before)
+      measuring.stop()
+      return ((user + system) * 1_000) / fires
+    },
     stop: () => app.stop(),
   }
 }

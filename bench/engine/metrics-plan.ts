@@ -10,11 +10,17 @@ export type Kind = 'without' | 'control' | 'measured'
 /** CPU microseconds of the main thread per fire, of three rounds that followed each other. */
 export type Round = Readonly<Record<Kind, number>>
 
-/** What metrics cost, on the memory store: a fire costs least there, so this is the largest share. */
-export interface Overhead {
+/** What one process found out. */
+export interface Measured {
   /** One app, measured in every third round. */
   readonly rounds: readonly Round[]
-  /** Instructions per fire, of apps that do nothing else; `null`: valgrind is not installed. */
+  /** CPU nanoseconds of the calls alone that count a fire, in a loop. */
+  readonly countingNs: number
+}
+
+/** What metrics cost, on the memory store: a fire costs least there, so this is the largest share. */
+export interface Overhead extends Measured {
+  /** Millions of them, of an app from its start to its end; `null`: valgrind is not installed. */
   readonly instructions: Readonly<Record<'without' | 'measured', number>> | null
 }
 
@@ -27,13 +33,13 @@ export interface Difference {
 }
 
 const SCHEDULES = 500
-/** Fires of an app are those of the longer run less those of the shorter one, which has compiled its code and filled its store. */
-const COUNTED = { schedules: 200, short: 60, long: 180 } as const
+/** Of an app whose instructions are counted: 140,000 fires. */
+const COUNTED = { schedules: 200, rounds: 700 } as const
 
 export async function measureOverhead(triples: number): Promise<Overhead> {
   const script = new URL('./metrics-child.ts', import.meta.url)
-  const rounds = await runFresh<Round[]>(script, [SCHEDULES, triples].map(String), 4_000)
-  return { rounds, instructions: await countInstructions() }
+  const measured = await runFresh<Measured>(script, [SCHEDULES, triples].map(String), 4_000)
+  return { ...measured, instructions: await countInstructions() }
 }
 
 /**
@@ -53,22 +59,16 @@ export function differenceOf({ rounds }: Pick<Overhead, 'rounds'>, kind: 'contro
   }
 }
 
-/** How many more instructions a fire takes, in percent. */
+/** How many more instructions an app takes, in percent. */
 export function moreInstructions({ instructions }: Pick<Overhead, 'instructions'>): number | null {
   return instructions === null ? null : (instructions.measured / instructions.without - 1) * 100
 }
 
-/** No other work on the machine changes these counts. */
+/** No other work on the machine changes these counts; when code is compiled and memory collected does, by some percent. */
 async function countInstructions(): Promise<Overhead['instructions']> {
-  const perFire = async (isMeasured: boolean): Promise<number> => {
-    const [long, short] = await Promise.all([
-      instructionsOf(COUNTED.long, isMeasured),
-      instructionsOf(COUNTED.short, isMeasured),
-    ])
-    return (long - short) / ((COUNTED.long - COUNTED.short) * COUNTED.schedules)
-  }
   try {
-    return { without: await perFire(false), measured: await perFire(true) }
+    const [without, measured] = await Promise.all([instructionsOf(false), instructionsOf(true)])
+    return { without, measured }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
@@ -79,17 +79,17 @@ const VALGRIND = ['--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=
 /** One thread and no chance, so that every run compiles and collects at the same places. */
 const NODE = ['--single-threaded', '--hash-seed=1', '--random-seed=1']
 
-async function instructionsOf(rounds: number, isMeasured: boolean): Promise<number> {
+async function instructionsOf(isMeasured: boolean): Promise<number> {
   const script = fileURLToPath(new URL('./instructions-child.ts', import.meta.url))
   const args = [
     '--schedules',
     String(COUNTED.schedules),
     '--rounds',
-    String(rounds),
+    String(COUNTED.rounds),
     ...(isMeasured ? ['--measured'] : []),
   ]
   const { stderr } = await promisify(execFile)('valgrind', [...VALGRIND, process.execPath, ...NODE, script, ...args])
   const [, count] = /I\s+refs:\s+([\d,]+)/.exec(stderr) ?? []
   if (count === undefined) throw new Error(`valgrind counted nothing: ${stderr.slice(-500)}`)
-  return Number(count.replaceAll(',', ''))
+  return Number(count.replaceAll(',', '')) / 1e6
 }
