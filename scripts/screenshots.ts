@@ -92,7 +92,7 @@ async function inAllShapes(
         await tab.evaluate(`location.hash = ${JSON.stringify(hash)}`)
         await tab.untilText(text)
         await sleep(SETTLE_MS)
-        await tab.screenshot(join(FOLDER, `${prefix}${screen}-${name}.png`))
+        await tab.screenshot(join(FOLDER, `${prefix}${screen}-${name}.${given === undefined ? 'webp' : 'png'}`))
       }
       await tab.goto(address)
       await takes(take, tab)
@@ -103,9 +103,6 @@ async function inAllShapes(
 }
 
 async function takeAll(take: Take, tab: Tab): Promise<void> {
-  // The watchdog of the fleet looks once a minute.
-  await tab.evaluate(`location.hash = '#/alerts'`)
-  await tab.untilText('fires in a row failed')
   await take('overview', '#/', 'Needs attention')
   await take('schedules', '#/schedules', 'catalog.sync')
   await take('bulk', '#/schedules?q=state:active%20mail', 'All that match')
