@@ -221,7 +221,7 @@ describe('the hub behind it', () => {
   })
 
   test('ends a stream after a while, so that access is decided anew; its reader goes on behind the last event', async (context) => {
-    const { hub } = await madeUp(context, { heartbeatMs: 20, beatsMost: 3 })
+    const { hub } = await madeUp(context, { heartbeatMs: 20, beatsMost: 3, lingerMs: 600_000 })
     const signal = new AbortController().signal
     const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal }))
     await reader.until('ready')
