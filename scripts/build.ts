@@ -3,9 +3,9 @@
  * esbuild bundles the code, because a program that loads one file per source spends most of its start on finding files.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type BuildOptions, type Plugin as BundlerPlugin, build, transformSync } from 'esbuild'
 import { type Plugin, rollup } from 'rollup'
 import { userInterface } from './build-ui.ts'
@@ -91,10 +91,20 @@ const together: BundlerPlugin = {
   },
 }
 
+linkPackages()
 execFileSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-b'], { cwd: ROOT, stdio: 'inherit' })
 // In the order of their names: the user interface of the dashboard contains parts of packages that come before it.
 for (const folder of globSync(join(ROOT, 'packages', '*')).sort()) {
   if (existsSync(join(folder, 'src'))) await buildPackage(folder)
+}
+
+/** A package that came with the last pull has no link yet: `npm ci` would make it, and every package would be installed again. */
+function linkPackages(): void {
+  for (const file of globSync(join(ROOT, 'packages', '*', 'package.json'))) {
+    const { name } = JSON.parse(readFileSync(file, 'utf8')) as { readonly name: string }
+    const link = join(ROOT, 'node_modules', name)
+    if (!existsSync(link)) symlinkSync(relative(dirname(link), dirname(file)), link)
+  }
 }
 
 async function buildPackage(folder: string): Promise<void> {

@@ -30,6 +30,7 @@ const DOCS = [
   'packages/checker/README.md',
   'packages/conformance/README.md',
   'packages/dashboard/README.md',
+  'packages/queues/README.md',
   'packages/server/README.md',
   'CONTRIBUTING.md',
   ...list('docs', '.md'),

@@ -635,6 +635,7 @@ export const ROOMS: readonly Room[] = [
       'client',
       'metrics',
       'model',
+      'store/postgres',
       'store/sqlite',
       'target',
       'watch',
@@ -651,6 +652,14 @@ export const ROOMS: readonly Room[] = [
     doors: ['entry cronce/cron', 'app', 'check-in', 'run', 'client', 'model', 'store', 'target', 'watch'],
     packages: [],
     never: ONLY_EXPORTS,
+  },
+  {
+    name: 'queues',
+    holds: 'targets that enqueue in BullMQ, pg-boss and graphile-worker; it imports none of them',
+    path: 'packages/queues/src/',
+    doors: [],
+    packages: [NODE, 'cronce', 'cronce/internal'],
+    never: null,
   },
   {
     name: 'checker',

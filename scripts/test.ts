@@ -21,6 +21,10 @@ const LONG = [
   'packages/cronce/test/watch/alertmanager.test.ts',
   'packages/cronce/test/watch/processes.test.ts',
   'packages/dashboard/test/dashboard-long.test.ts',
+  'packages/queues/test/bull.test.ts',
+  'packages/queues/test/bullmq-faults.test.ts',
+  'packages/queues/test/migrate-bullmq.test.ts',
+  'packages/queues/test/postgres-completed.test.ts',
   'scripts/servers/nothing-left.test.ts',
   'scripts/site/site-browser.test.ts',
 ]

@@ -5,7 +5,10 @@ import type { ScheduleOptions } from '../packages/cronce/src/client/schedule-opt
 export function triggerOf(trigger: Spec['trigger']): ScheduleOptions {
   switch (trigger?.kind) {
     case 'cron':
-      return { cron: trigger.expression, tz: trigger.tz, dst: trigger.dst }
+      return {
+        ...{ cron: trigger.expression, tz: trigger.tz, dst: trigger.dst },
+        ...(trigger.calendar === undefined ? {} : { calendar: trigger.calendar }),
+      }
     case 'every':
       return { every: { interval: trigger.everyMs, anchor: trigger.anchor } }
     case 'at':

@@ -6,14 +6,14 @@ import type { Burst } from './burst-plan.ts'
 import type { FleetOptions } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
 import type { Lateness } from './lateness-plan.ts'
-import { type Difference, differenceOf, type Overhead } from './metrics-plan.ts'
+import { type Difference, differenceOf, moreInstructions, type Overhead } from './metrics-plan.ts'
 import type { Scale } from './scale-plan.ts'
 import { ratios, type Throughput } from './throughput-plan.ts'
 import { callsPerLook, mostRows, type Watching } from './watch-plan.ts'
 
 export interface Results {
   readonly watching: readonly Watching[]
-  readonly overheads: readonly Overhead[]
+  readonly overhead: Overhead
   readonly throughput: readonly Throughput[]
   readonly bursts: readonly Burst[]
   readonly lateness: readonly Lateness[]
@@ -24,7 +24,7 @@ export interface Results {
 
 /** The results as Markdown, which is also readable in a terminal. */
 export function report(results: Results, bars: readonly Bar[]): string {
-  const { watching, overheads, throughput, bursts, lateness, fleets, idle, scales } = results
+  const { watching, overhead, throughput, bursts, lateness, fleets, idle, scales } = results
   const { node, sqlite } = process.versions
   const runs = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets]
   const faults = runs.flatMap(({ options, faults }) => faults.map((fault) => `- ${nameOf(options)}: ${fault}`))
@@ -40,7 +40,7 @@ export function report(results: Results, bars: readonly Bar[]): string {
     '### Cost per fire as the fleet grows',
     fleetTable(fleets),
     '### What metrics cost',
-    overheadTable(overheads),
+    overheadTable(overhead),
     '### What the watchdog costs while nothing is wrong',
     watchingTable(watching),
     '### Nothing due',
@@ -147,18 +147,19 @@ function fleetTable(fleets: readonly Lateness[]): string {
   )
 }
 
-export function overheadTable(overheads: readonly Overhead[]): string {
+export function overheadTable(overhead: Overhead): string {
   const words = ({ percent, from, to }: Difference): string =>
     `${percent.toFixed(1)} (${from.toFixed(1)} to ${to.toFixed(1)})`
-  return table(
-    ['main thread', 'pairs', 'without, µs per fire', 'metrics add, %', 'control, %'],
-    overheads.map((one) => {
-      const without = one.rounds.flatMap((round) => round.without ?? [])
-      const measured = differenceOf(one, 'measured')
-      const control = differenceOf(one, 'control')
-      return [one.store, String(measured.pairs), median(without).toFixed(1), words(measured), words(control)]
-    }),
-  )
+  const { rounds, instructions } = overhead
+  const without = median(rounds.map((round) => round.without))
+  const measured = differenceOf(overhead, 'measured')
+  const rows = [
+    ['CPU µs of the main thread', without.toFixed(1), words(measured), words(differenceOf(overhead, 'control'))],
+  ]
+  if (instructions !== null) {
+    rows.push(['instructions', grouped(Math.round(instructions.without)), moreInstructions(overhead)!.toFixed(1), ''])
+  }
+  return table(['per fire', 'without metrics', 'metrics add, %', 'control, %'], rows)
 }
 
 export function watchingTable(all: readonly Watching[]): string {

@@ -1,13 +1,17 @@
 /**
  * npm run bench:etcd [-- --rounds 5] [-- --quick] [-- --json]
  *
- * What the calls of a store cost, on etcd with one member and with three, beside PostgreSQL and Redis: in turn, round by round, so that
- * all of them meet the same load of the machine. Claim and settlement together are one fire. Medians of all rounds.
+ * What the calls of a store cost, on etcd with one member and with three, beside PostgreSQL, Redis, SQLite and ZooKeeper: in turn, round
+ * by round, so that all of them meet the same load of the machine. Claim and settlement together are one fire. Medians of all rounds.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { etcd } from '../../packages/cronce/src/etcd.ts'
 import { postgres } from '../../packages/cronce/src/postgres.ts'
 import { redis } from '../../packages/cronce/src/redis.ts'
+import { sqlite } from '../../packages/cronce/src/sqlite.ts'
 import type { Store, StoreSource } from '../../packages/cronce/src/store/store.ts'
 import {
   after,
@@ -20,7 +24,8 @@ import {
   schedule,
   settlement,
 } from '../../packages/cronce/src/testing/conformance/samples.ts'
-import { startEtcd, startEtcdCluster, startPostgres, startRedis } from '../../scripts/servers/index.ts'
+import { zookeeper } from '../../packages/cronce/src/zookeeper.ts'
+import { startEtcd, startEtcdCluster, startPostgres, startRedis, startZooKeeper } from '../../scripts/servers/index.ts'
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, quick: { type: 'boolean' }, json: { type: 'boolean' } },
@@ -46,12 +51,16 @@ const servers = {
   etcd3: await startEtcdCluster(),
   postgres: await startPostgres({}),
   redis: await startRedis({ appendonly: true }),
+  zookeeper: await startZooKeeper(),
 }
+const folder = mkdtempSync(join(tmpdir(), 'cronce-bench-'))
 const sources: Readonly<Record<string, StoreSource<unknown>>> = {
   'etcd, 1 member': etcd({ endpoints: [servers.etcd.url] }) as StoreSource<unknown>,
   'etcd, 3 members': etcd({ endpoints: servers.etcd3.urls }) as StoreSource<unknown>,
   PostgreSQL: postgres(servers.postgres.url, { migrate: 'auto' }) as StoreSource<unknown>,
   Redis: redis(servers.redis.url) as StoreSource<unknown>,
+  SQLite: sqlite(join(folder, 'bench.db')) as StoreSource<unknown>,
+  ZooKeeper: zookeeper(servers.zookeeper.url) as StoreSource<unknown>,
 }
 
 const rounds = new Map<string, Figures[]>()
@@ -66,6 +75,7 @@ for (let round = 0; round <= ROUNDS; round++) {
   }
 }
 await Promise.all(Object.values(servers).map((server) => server.stop()))
+rmSync(folder, { recursive: true })
 const medians = [...rounds].map(([name, all]) => [name, medianOf(all)] as const)
 if (values.json) console.log(JSON.stringify(Object.fromEntries(medians), null, 2))
 else print(medians)

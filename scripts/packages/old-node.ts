@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path'
 import { demand, runFailing } from './run.ts'
 
 const EXPECTED = /cronce needs Node\.js 22\.18 or later, but this is (\d+\.\d+\.\d+)\.[\s\S]*Install Node\.js 24/
-/** Need nothing that only a newer Node.js has. */
-const ANYWHERE = ['cronce/cron', '@cronce/audit', '@cronce/checker']
+/** Need nothing that only a newer Node.js has, or are used with `cronce`, which says so. */
+const ANYWHERE = ['cronce/cron', '@cronce/audit', '@cronce/checker', '@cronce/queues', '@cronce/queues/bullmq']
 
 /** `null`: this machine has none. */
 export function findOldNode(): string | null {

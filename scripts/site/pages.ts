@@ -24,6 +24,7 @@ export const GROUPS: readonly Group[] = [
         'docs/pm2.md',
         'docs/locks.md',
         'docs/targets.md',
+        'docs/queues.md',
       ],
       ...['docs/triggers.md', 'docs/testing.md', 'docs/service.md', 'docs/dashboard.md', 'docs/monitoring.md'],
       ...['docs/alerts.md', 'docs/heartbeat.md', 'docs/activity.md', 'docs/doctor.md', 'docs/exec.md', 'docs/audit.md'],

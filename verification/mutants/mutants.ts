@@ -3,6 +3,7 @@ import { ACTIVITY_MUTANTS, DETECT_MUTANTS } from './catalogue/activity.ts'
 import { AFTER_STALL_MUTANTS } from './catalogue/after-stall.ts'
 import { APP_MUTANTS } from './catalogue/apps.ts'
 import { BEAT_MUTANTS } from './catalogue/beat.ts'
+import { CALENDAR_MUTANTS } from './catalogue/calendar.ts'
 import { CLAIM_AHEAD_MUTANTS } from './catalogue/claim-ahead.ts'
 import { COMMAND_MUTANTS } from './catalogue/commands.ts'
 import { DEPLOYMENT_MUTANTS } from './catalogue/deployments.ts'
@@ -35,6 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DETECT_MUTANTS,
   ...FEED_MUTANTS,
   ...PLAN_MUTANTS,
+  ...CALENDAR_MUTANTS,
   ...TURN_MUTANTS,
   ...WAITING_MUTANTS,
   ...SETTLE_MUTANTS,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { boundsOf, ownershipMsOf } from './bounds.ts'
+import { SWEEP } from './draw-places.ts'
 import type { Action, Plan, Release, Scenario, Work } from './scenario.ts'
 import { simulate } from './simulate.ts'
 
@@ -79,6 +80,23 @@ const RIVALS = [
   inApp('mailer', release('v1', { bill: 1_500, mail: 1_000 })),
 ]
 
+/** The job `sweep` on each host, or once for all of them. */
+const sweeping = (id: string, isOnEachHost: boolean, isImplicit: boolean): Release => ({
+  ...{ id, isImplicit },
+  jobs: { [SWEEP]: { ...plan(SWEEP, 1_000), isOnEachHost }, mail: plan('mail', 1_000) },
+})
+
+/** A rolling update that changes whether `sweep` is a job of each host, and a rollback. */
+function reshaped(seed: number, isImplicit = false): Scenario {
+  const releases = [sweeping('v1', true, isImplicit), sweeping('v2', false, isImplicit)]
+  const up = [0, 1, 2].map((node) => deploy(15 + node, node, 1))
+  const down = [0, 1, 2].map((node) => deploy(50 + node, node, 0))
+  const scenario = world(seed, releases, [0, 0, 0], [...up, ...down])
+  const nodes = scenario.nodes.map((node, place) => ({ ...node, labels: { host: `h${(place % 2) + 1}` } }))
+  const work = { ...scenario.work, [`${SWEEP}@h1`]: WORK, [`${SWEEP}@h2`]: WORK }
+  return { ...scenario, nodes, work, calmMs: ownershipMsOf(scenario) + 20 * SECOND }
+}
+
 const v1 = release('v1', { bill: 1_000, mail: 2_000 })
 const v2 = release('v2', { bill: 1_500, news: 2_000 })
 
@@ -133,6 +151,8 @@ const SITUATIONS: Readonly<Record<string, (seed: number) => Scenario>> = {
       [0, 1, 1],
       [vanish(20, 0, 'crash'), appear(45, 0, 0), vanish(60, 1, 'stop'), vanish(60, 2, 'stop')],
     ),
+  "a job that loses hosts: 'each', and gets it back in a rollback": (seed) => reshaped(seed),
+  'the same without ids': (seed) => reshaped(seed, true),
   'a renamed job': (seed) =>
     world(seed, [v1, release('v2', { invoice: 1_000, mail: 2_000 })], [0, 0], [deploy(20, 0, 1), deploy(25, 1, 1)]),
 }

@@ -2,6 +2,7 @@ import { boundsOf } from './bounds.ts'
 import { drawActions, SLOWEST_MS } from './draw-actions.ts'
 import { drawAlerts } from './draw-alerts.ts'
 import { withApps } from './draw-apps.ts'
+import { withCalendars } from './draw-calendars.ts'
 import { drawCalls } from './draw-calls.ts'
 import { withClaimAhead } from './draw-claim-ahead.ts'
 import { drawFeeds } from './draw-feeds.ts'
@@ -70,9 +71,10 @@ export function drawScenario(seed: number): Scenario {
     feeds: drawFeeds(createDice(seedOf(seed, 'feeds')), setting),
     alerts: drawAlerts(createDice(seedOf(seed, 'alerts')), setting),
   }
-  return withSettleDelay(
+  const drawn = withSettleDelay(
     withClaimAhead(withApps(withPlaces(withFleetShape(withLittleRoom({ ...scenario, calmMs: calmMsOf(scenario) }))))),
   )
+  return withCalendars(drawn)
 }
 
 /** In a quarter of the scenarios settlements are gathered. Drawn by dice of its own, so that the rest stays what its seed draws. */

@@ -19,6 +19,8 @@ export interface Workplace {
   readonly attempted: Map<string, Attempted>
   /** Tokens of runs whose transactions were not answered. */
   readonly lost: Set<string>
+  /** By process and schedule, when a handler returned or threw last. */
+  readonly finished: Map<string, number>
   /** Schedules whose handlers end with a transaction. */
   readonly transacting: ReadonlySet<string>
   /** Names of nodes that were asked to stop. */
@@ -36,7 +38,7 @@ interface Attempted {
   told: 'committed' | 'rolled-back' | null
 }
 
-type SomeRun = Run<unknown, MemoryTransaction>
+export type SomeRun = Run<unknown, MemoryTransaction>
 
 /** The handler of every schedule. Its behavior depends only on the seed, the fire and the attempt. */
 export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {
@@ -50,12 +52,23 @@ export async function handle(place: Workplace, run: SomeRun): Promise<unknown> {
     const value = await work(place, run, seen)
     if (isGone(process)) return never()
     recorder.finish(seen, node, 'returned')
+    countGathered(place, schedule)
     return value
   } catch (error) {
     if (isGone(process)) return never()
     recorder.finish(seen, node, 'threw')
+    countGathered(place, schedule)
     throw error
   }
+}
+
+/** One write has one end of each schedule: a second one that is gathered with it waits for the next. */
+function countGathered({ scenario, process, node, finished, count }: Workplace, schedule: string): void {
+  const key = `${node} ${schedule}`
+  const now = process.clock.mono()
+  const before = finished.get(key)
+  finished.set(key, now)
+  if (before !== undefined && now - before < (scenario.settleDelayMs ?? 0)) count('two ends of a schedule gathered')
 }
 
 /** Crashed in the very moment: what is still on its way in here has not happened. */

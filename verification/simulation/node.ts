@@ -10,7 +10,7 @@ import { createProcess, never, type Process } from '../../packages/cronce/test/v
 import type { World } from '../../packages/cronce/test/virtual/world.ts'
 import { storeDeadlineOf } from './bounds.ts'
 import { type Disturbance, disturb } from './disturb.ts'
-import { handle, type Workplace } from './handle.ts'
+import { handle, type SomeRun, type Workplace } from './handle.ts'
 import { optionsOf } from './plan-options.ts'
 import { createDice, seedOf } from './random.ts'
 import { DEFAULT_APP, type Labels, type NodePlan, type Release, type Scenario } from './scenario.ts'
@@ -28,6 +28,11 @@ export interface Node {
   readonly disturbances: Set<Disturbance>
   /** Peers take it for dead, although it lives. */
   isSessionLost: boolean
+}
+
+/** Some jobs count as waits for work elsewhere, whose runs are handed back as soon as their instance stops. */
+function isWait(job: string): boolean {
+  return job.length % 3 === 0
 }
 
 /** What happens to a process that gets there. */
@@ -87,7 +92,8 @@ export function createNode(parts: NodeParts, name: string, plan: NodePlan, relea
   for (const [job, declared] of Object.entries(release.jobs)) {
     const { was, on, isOnEachHost } = declared
     const place = { on, hosts: isOnEachHost === true ? ('each' as const) : undefined }
-    app.job(job, { ...optionsOf(declared), was, ...place }, (run) => handle(workplace, run))
+    const work = (run: SomeRun): unknown => handle(workplace, run)
+    app.job(job, { ...optionsOf(declared), was, ...place }, Object.assign(work, { waits: isWait(job) }))
   }
   return {
     name,

@@ -168,6 +168,7 @@ function workplaceFor(
     resource: new Map(),
     attempted: new Map(),
     lost: new Set(),
+    finished: new Map(),
     stopping: new Set(),
   }
 }

@@ -51,14 +51,22 @@ test('files that are too large or no text are reported, and the others are read'
   const root = folder(t, {
     'a.js': JOB,
     'binary.ts': garbage,
+    'beat-schedule': garbage,
+    'bundle.js': `${JOB}${'// x\n'.repeat(210_000)}`,
     'large.js': `${JOB}${'// x\n'.repeat(1_100_000)}`,
     'photo.png': garbage,
   })
   const { unreadable } = await audit(diskTree(root))
   assert.deepEqual(unreadable, [
     { path: 'binary.ts', reason: 'The file is not text.' },
+    { path: 'bundle.js', reason: 'The file has more than 1 million characters.' },
     { path: 'large.js', reason: 'The file has more than 5 MB.' },
   ])
+  assert.deepEqual(await errorsIn(root), ['a.js:2'])
+})
+
+test('code with a zero in a string is text', async (t) => {
+  const root = folder(t, { 'a.js': `${JOB}${'// x\n'.repeat(200)}const end = '\0'\n` })
   assert.deepEqual(await errorsIn(root), ['a.js:2'])
 })
 

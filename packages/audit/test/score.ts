@@ -1,6 +1,7 @@
 /**
  * Scores the audit on labelled files: `node packages/audit/test/score.ts --corpus FILE --texts DIR [--show]`.
- * DIR holds each file at OWNER+NAME/COMMIT/PATH, with the files that it needs beside it.
+ * DIR holds each file at OWNER+NAME/COMMIT/PATH, with the files that it needs beside it, or the whole repository.
+ * Prints the score per rule, and ends with exit code 1 below the bars or if a finding at level error is wrong.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,6 +34,8 @@ interface Counts {
 }
 
 const TOLERANCE = 3
+const MIN_PRECISION = 0.95
+const MIN_RECALL = 0.9
 
 const { values } = parseArgs({
   options: {
@@ -108,6 +111,9 @@ function print(): void {
   console.log(row('all', total))
   console.log(`${files} files, ${absent.length} without text, ${total.wrongErrors} wrong at level error`)
   for (const each of absent) console.log(`no text: ${each}`)
+  const { hits, wrong, missed, wrongErrors } = total
+  const isGood = hits >= MIN_PRECISION * (hits + wrong) && hits >= MIN_RECALL * (hits + missed) && wrongErrors === 0
+  if (!isGood) process.exitCode = 1
 }
 
 function ratio(part: number, whole: number): string {

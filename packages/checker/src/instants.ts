@@ -25,8 +25,7 @@ export function excludedOf({ trigger, start, end }: Spec, from: Instant, to: Ins
   const low = Math.max(from, start ?? from)
   const high = Math.min(to, (end ?? Number.POSITIVE_INFINITY) - 1)
   if (trigger?.kind !== 'cron' || trigger.calendar === undefined || low > high) return []
-  const { expression, tz, dst, calendar } = trigger
-  return oracleExcluded(expression, { tz, dst, calendar }, low, high + 1)
+  return cronInstants(trigger, low, high, oracleExcluded)
 }
 
 export function isExcluded(spec: Spec, dueAt: Instant): boolean {
@@ -46,21 +45,21 @@ function everyInstants({ everyMs, anchor }: EverySpec, from: Instant, to: Instan
 /** Thousands of histories ask about the same few expressions and days. */
 const chunks = new Map<string, readonly Instant[]>()
 
-function cronInstants(trigger: CronSpec, from: Instant, to: Instant): readonly Instant[] {
+function cronInstants(trigger: CronSpec, from: Instant, to: Instant, ask = oracleFires): readonly Instant[] {
   const length = namesOneSecond(trigger.expression) ? DAY : HOUR
   const instants: Instant[] = []
   for (let chunk = Math.floor(from / length); chunk * length <= to; chunk++) {
-    for (const at of chunkOf(trigger, chunk * length, length)) if (at >= from && at <= to) instants.push(at)
+    for (const at of chunkOf(trigger, chunk * length, length, ask)) if (at >= from && at <= to) instants.push(at)
   }
   return instants
 }
 
-function chunkOf(trigger: CronSpec, from: Instant, length: number): readonly Instant[] {
+function chunkOf(trigger: CronSpec, from: Instant, length: number, ask: typeof oracleFires): readonly Instant[] {
   const { expression, tz, dst, calendar } = trigger
-  const key = `${expression}|${tz}|${dst}|${calendar?.excluded}|${calendar?.days}|${from}`
+  const key = `${ask.name}|${expression}|${tz}|${dst}|${calendar?.excluded}|${calendar?.days}|${from}`
   const known = chunks.get(key)
   if (known !== undefined) return known
-  const found = oracleFires(expression, { tz, dst, calendar }, from, from + length)
+  const found = ask(expression, { tz, dst, calendar }, from, from + length)
   if (chunks.size >= MOST_CHUNKS) chunks.clear()
   chunks.set(key, found)
   return found

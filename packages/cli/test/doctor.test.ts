@@ -442,6 +442,13 @@ describe('what the doctor makes of facts', () => {
       'a paused one is not missed',
     )
     finds({ fleet: { schedules: [{ ...SCHEDULE, state: 'retired' }] } }, 'retired', 'note', /1 schedule is retired/)
+    const each = { ...SCHEDULE, name: `${SCHEDULE.name}@web-1` }
+    finds(
+      { fleet: { schedules: [{ ...SCHEDULE, state: 'retired' }, each] } },
+      'retired',
+      'note',
+      /1 schedule is retired, since its job runs on each host now/,
+    )
     finds(
       { fleet: { schedules: [troubled('overdue', { dueSince: NOW - 2 * MINUTE })] } },
       'overdue',

@@ -178,11 +178,11 @@ test('the command prints a plan, and changes files only with --write', async (co
   assert.match(plan.stderr, /src\/broken\.js:2 can't be read: a string does not end/)
   assert.match(
     plan.stderr,
-    /No file calls setRunCoordinator\. Put this into a file of its own, and import that file before all/,
+    /No file calls setRunCoordinator\. Put this into a file of its own, and load that file before all/,
   )
   assert.match(
     plan.stderr,
-    /\n {2}cron\.setRunCoordinator\(runCoordinator\(process\.env\.CRONCE_STORE, \{ cron \}\)\)\n/,
+    /\n {2}const coordinator = runCoordinator\(process\.env\.CRONCE_STORE, \{ cron \}\)\n {2}cron\.setRunCoordinator\(coordinator\)\n.*ready\(\)/,
   )
   assert.match(
     plan.stderr,

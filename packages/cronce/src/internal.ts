@@ -26,6 +26,7 @@ export {
   SLOT_JOB,
   SLOT_PREFIX,
 } from './model/exclusive-jobs.ts'
+export { type QueryIn, queryIn } from './store/postgres/tx.ts'
 export { sqliteAt } from './store/sqlite/sqlite.ts'
 export type { CommandEnd } from './target/command/supervise.ts'
 export { superviseRun } from './target/command/supervise-run.ts'

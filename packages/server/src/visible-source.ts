@@ -127,8 +127,10 @@ function nameIn(given: unknown): string | null {
 
 function notFound(name: string | null): CronceError {
   const message = `There is no schedule ${JSON.stringify(name ?? '')}, or you may not see it.`
-  return new CronceError('SCHEDULE_NOT_FOUND', message, { hint: 'GET /api/v1/schedules lists those that you see.' })
+  return new CronceError('SCHEDULE_NOT_FOUND', message, { hint: SEE_LIST })
 }
+
+const SEE_LIST = 'GET /api/v1/schedules lists those that you see.'
 
 /** What a method answers about a schedule. A trigger may find the fire of its key under a hidden name that the job had before. */
 function shown(answer: unknown, name: string, sight: Sight): unknown {
@@ -152,8 +154,12 @@ async function shownError(error: unknown, name: string, { find, isVisible }: Sig
   const view = await find(name).catch(() => null)
   const names = (view?.retirements ?? []).flatMap(({ renamedTo }) => renamedTo ?? []).filter((one) => !isVisible(one))
   const without = (text: string): string => names.reduce((said, hidden) => said.replaceAll(hidden, '(hidden)'), text)
-  if (names.length === 0) return error
-  return new CronceError(error.code, without(error.message), { hint: without(error.hint ?? '') || undefined })
+  const { hint = '' } = error
+  // The schedules of hosts that a retired one has become.
+  const isOnHosts = error.code === 'SCHEDULE_RETIRED' && hint.includes(`${name}@`)
+  if (names.length === 0 && !isOnHosts) return error
+  const seen = isOnHosts ? SEE_LIST : without(hint)
+  return new CronceError(error.code, without(error.message), { hint: seen || undefined })
 }
 
 interface ListOptions {

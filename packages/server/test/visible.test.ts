@@ -314,6 +314,19 @@ describe('a visible source', () => {
     assert.ok(read.pages <= 20, `${read.pages}`)
   })
 
+  test('does not reveal on which hosts the job of a retired schedule goes on', async () => {
+    const trigger = async (): Promise<never> => {
+      throw new CronceError('SCHEDULE_RETIRED', 'It is retired.', { hint: 'Name one: shop.mail@vault.' })
+    }
+    const find = async () => ({ name: 'shop.mail', retirements: [] })
+    const rest = { fires: {}, runs: {}, steps: {}, activity: {}, alerts: {}, deployments: {}, instances: {}, store: {} }
+    const source = { schedules: { find, trigger }, ...rest } as unknown as Source
+    await assert.rejects(visibleSource(source, isVisible, new Seal(null)).schedules.trigger('shop.mail'), {
+      code: 'SCHEDULE_RETIRED',
+      hint: 'GET /api/v1/schedules lists those that you see.',
+    })
+  })
+
   test('does not reveal what a job was renamed to if that name is hidden', async () => {
     const view = {
       name: 'shop.mail',

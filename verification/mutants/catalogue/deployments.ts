@@ -881,7 +881,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'late-rename-leaves-no-record',
     rule: 'P5',
     breaks: 'When was comes one release late, what only the old name had due is on no record.',
-    edits: [edit('policy/deploy/late-rename.ts', ' || series.next(dueAt - 1) === dueAt', ' || dueAt > 0')],
+    edits: [edit('policy/deploy/late-rename.ts', ' || series.next(at - 1) === at', ' || at > 0')],
     caughtBy: lateRenames('what only the old name had due since the new one is there is on record as missed'),
   },
   {

@@ -142,11 +142,7 @@ export const EXCLUSIVE_MUTANTS: readonly Mutant[] = [
     rule: 'P9',
     breaks: 'A leader that stops leads until all its runs have ended.',
     edits: [
-      edit(
-        'engine/instance.ts',
-        "if (run.exclusive === 'term') run.abort",
-        'if (run.exclusive === null && run.ended) run.abort',
-      ),
+      edit('engine/instance.ts', "if (run.exclusive === 'term' || run.waits) run.abort", 'if (run.waits) run.abort'),
     ],
     caughtBy: {
       judge: 'tests',

@@ -148,7 +148,9 @@ export const PLACE_MUTANTS: readonly Mutant[] = [
     breaks:
       'A host is taken out of the record before its schedule is retired: if that write fails, it stays active for good.',
     edits: [edit('engine/deploy/retire-schedules.ts', '.filter((id) => !verdicts.has(id))', '')],
-    caughtBy: simulation('L8'),
+    caughtBy: hosts(
+      'the schedule of a host that has left is retired, also if the process that retires it dies on the way',
+    ),
   },
   {
     name: 'hosts-not-reached-contested',

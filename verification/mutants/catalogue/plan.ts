@@ -43,8 +43,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plan.ts',
-        'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger }',
-        'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length - 1, trigger }',
+        'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length, trigger: data }',
+        'const range = { untilAt: instants.at(-1)!.dueAt, count: instants.length - 1, trigger: data }',
       ),
     ],
     caughtBy: { judge: 'simulation', names: ['S8', 'C10'] },
@@ -164,8 +164,8 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/plan/plan.ts',
-        'const newer = leavesLate || opensNewer(draft, step, stretch.instants.slice(late.length))',
-        'const newer = opensNewer(draft, step, stretch.instants.slice(late.length))',
+        'const newer = leavesLate ? hasNewer(stretch) : opensNewer(draft',
+        'const newer = opensNewer(draft',
       ),
     ],
     caughtBy: {
@@ -315,7 +315,11 @@ export const PLAN_MUTANTS: readonly Mutant[] = [
       'A late due time ends as superseded although no newer one is open: in a fleet without room, none ever runs.',
     edits: [
       edit('policy/plan/advance.ts', 'leavesWaiting(draft, existing) ? 1 :', 'leavesWaiting(draft, existing) ? 0 :'),
-      edit('policy/plan/plan.ts', 'const newer = leavesLate ||', 'const newer = stretch !== found ||'),
+      edit(
+        'policy/plan/plan.ts',
+        'const newer = leavesLate ? hasNewer(stretch) :',
+        'const newer = stretch !== found ||',
+      ),
     ],
     caughtBy: compared('an instance that only plans ends late due times and opens the first one that is on time'),
   },

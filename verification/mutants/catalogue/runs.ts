@@ -22,6 +22,17 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     caughtBy: { judge: 'simulation', names: ['C4', 'C5', 'C6', 'C10'] },
   },
   {
+    name: 'wait-outlives-stop',
+    rule: 'P9',
+    breaks: 'An instance that stops waits for a run that only waits for work elsewhere.',
+    edits: [edit('engine/instance.ts', ' || run.waits) run.abort', ') run.abort')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/stop.test.ts',
+      names: ['a run that only waits for work elsewhere is handed back as soon as its instance stops'],
+    },
+  },
+  {
     name: 'loser-starts-too',
     rule: 'P2, protocol (non-atomic claim)',
     breaks: 'An instance whose claim met a newer version still starts the run.',

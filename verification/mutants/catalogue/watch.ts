@@ -225,6 +225,14 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'alerts: a muted subject sends nothing, and is reported once it is unmuted',
   ),
   mutant(
+    'watch-missed-lately',
+    'What was missed hours before the fleet came back is not reported.',
+    'watch/looks.ts',
+    'from: since - LONGEST_OUTAGE_MS,',
+    'from: since - LOOKED_BACK_MS,',
+    'fires for a daily due time that was lost hours before the fleet came back',
+  ),
+  mutant(
     'watch-store-by-probes',
     'Probes, which wait in the store on purpose, count as slow calls.',
     'watch/store-watch.ts',

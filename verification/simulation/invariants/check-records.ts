@@ -2,7 +2,7 @@ import { keepAtLeastMs, policyOf } from '../../../packages/cronce/src/model/poli
 import type { FireKey, HistoryRecord, Range } from '../../../packages/cronce/src/model/record.ts'
 import type { OpenFire, ScheduleState } from '../../../packages/cronce/src/model/schedule.ts'
 import { fireKeyText, lineKeyText } from '../../../packages/cronce/src/store/memory/data.ts'
-import { instantsIn, isInstant } from './instants.ts'
+import { excludedIn, instantsIn } from './instants.ts'
 import { type Mirror, openIn, type Step, type TouchedFire } from './mirror.ts'
 import { instantText, type Report } from './report.ts'
 
@@ -44,8 +44,9 @@ function checkCreated(
   const { definition } = before ?? change.state!
   const { dueAt, range } = after
   const last = range?.untilAt ?? dueAt
-  const count = range === null ? 1 : instantsIn(definition, dueAt, last + 1).length
-  if (!isInstant(definition, dueAt) || !isInstant(definition, last)) {
+  const own = (after.ending?.reason === 'calendar' ? excludedIn : instantsIn)(definition, dueAt, last + 1)
+  const count = range === null ? 1 : own.length
+  if (own[0] !== dueAt || own.at(-1) !== last) {
     report('S8 identity', `${label(after)} is not an instant of its schedule`)
   } else if (count !== (range?.count ?? 1))
     report('S8 identity', `${label(after)} stands for ${range?.count} of ${count}`)
@@ -173,9 +174,20 @@ function checkMark(before: ScheduleState, after: ScheduleState, step: Step, mirr
   if (to === null || before.retiredAt !== null) return
   const isPaused = before.pause !== null && after.pause !== null
   if (!isSame && isPaused) return
+  if (before.definition.limit !== null) return
   for (const at of instantsIn(before.definition, before.nextAt, to)) {
-    if (before.definition.limit !== null) return
     if (!isOnRecord(mirror, step, at)) report('S13 conservation', `${after.id} ${instantText(at)} was passed over`)
+  }
+  checkExcluded(before, after, step, mirror, report)
+}
+
+/** What a calendar excludes is on record as far as the schedule is settled. */
+function checkExcluded(before: ScheduleState, after: ScheduleState, step: Step, mirror: Mirror, report: Report): void {
+  const [from, to] = [before.plannedTo, after.plannedTo]
+  if (from === undefined || to === undefined || before.revision !== after.revision) return
+  for (const at of excludedIn(before.definition, from + 1, to + 1)) {
+    if (!isOnRecord(mirror, step, at))
+      report('S13 conservation', `${after.id} ${instantText(at)} was excluded silently`)
   }
 }
 

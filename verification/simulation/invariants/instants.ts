@@ -1,4 +1,4 @@
-import { oracleFires } from '../../../packages/checker/src/oracle/ask-oracle.ts'
+import { oracleExcluded, oracleFires } from '../../../packages/checker/src/oracle/ask-oracle.ts'
 import type { Definition, Instant } from '../../../packages/cronce/src/model/schedule.ts'
 import type { TriggerData } from '../../../packages/cronce/src/trigger/trigger.ts'
 
@@ -25,22 +25,31 @@ export function instantsIn({ trigger, start, end }: Definition, from: Instant, t
   }
 }
 
-export function isInstant(definition: Definition, at: Instant): boolean {
-  return instantsIn(definition, at, at + 1).length === 1
+/** What the calendar of a definition excludes in [from, to). */
+export function excludedIn({ trigger, start, end }: Definition, from: Instant, to: Instant): Instant[] {
+  const low = Math.max(from, start ?? from)
+  const high = Math.min(to, end ?? to)
+  if (trigger?.kind !== 'cron' || trigger.calendar === undefined || low >= high) return []
+  return cronInstants(trigger, low, high, oracleExcluded)
 }
 
 const chunks = new Map<string, readonly Instant[]>()
 
 /** In chunks that are remembered: the same expressions come up all the time. */
-function cronInstants(trigger: Extract<TriggerData, { readonly kind: 'cron' }>, from: Instant, to: Instant): Instant[] {
-  const { expression, tz, dst } = trigger
+function cronInstants(
+  trigger: Extract<TriggerData, { readonly kind: 'cron' }>,
+  from: Instant,
+  to: Instant,
+  ask = oracleFires,
+): Instant[] {
+  const { expression, tz, dst, calendar } = trigger
   const size = expression.split(' ').length > 5 ? HOUR : DAY
   const found: Instant[] = []
   for (let low = Math.floor(from / size) * size; low < to; low += size) {
-    const key = `${expression} ${tz} ${dst} ${low}`
+    const key = `${ask.name} ${expression} ${tz} ${dst} ${calendar?.excluded} ${calendar?.days} ${low}`
     let chunk = chunks.get(key)
     if (chunk === undefined) {
-      chunk = oracleFires(expression, { tz, dst }, low, low + size)
+      chunk = ask(expression, { tz, dst, calendar }, low, low + size)
       if (chunks.size > 5_000) chunks.clear()
       chunks.set(key, chunk)
     }

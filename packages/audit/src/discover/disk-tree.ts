@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { decode } from './encoding.ts'
 import { type Ignore, ignoreOf } from './gitignore.ts'
 import type { FileTree } from './tree.ts'
@@ -73,7 +73,8 @@ function problemOf(file: string): string | null {
   try {
     const { size } = statSync(file)
     if (size > MAX_BYTES) return `The file has more than ${MAX_BYTES / 1e6} MB.`
-    return decode(readFileSync(file)) === null ? 'The file is not text.' : null
+    // A file without an extension can be anything.
+    return extname(file) !== '' && decode(readFileSync(file)) === null ? 'The file is not text.' : null
   } catch (error) {
     return `The file cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`
   }

@@ -9,10 +9,17 @@ function encodingOf(bytes: Buffer): Encoding {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 'utf8-bom' : 'utf8'
 }
 
+/** Source code can hold a zero in a string; a binary file holds many. */
+const CHARACTERS_PER_ZERO = 500
+
 /** The text of a file without its mark; `null`: the file is not text. */
 export function decode(bytes: Buffer): string | null {
   const text = textOf(bytes, encodingOf(bytes))
-  return text.includes('\0') ? null : text
+  let zeros = 0
+  for (let at = text.indexOf('\0'); at !== -1; at = text.indexOf('\0', at + 1)) {
+    if (++zeros * CHARACTERS_PER_ZERO > text.length) return null
+  }
+  return text
 }
 
 function textOf(bytes: Buffer, encoding: Encoding): string {

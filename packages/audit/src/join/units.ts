@@ -25,7 +25,13 @@ export function joinUnits(tree: FileTree, facts: readonly Fact[]): RunningUnit[]
     const found = [...byPath].flatMap(([path, list]) => (reached.has(path) ? list : []))
     return found.length === 0
       ? []
-      : [{ unit, isMany: unit.instances === 'many' || hasWorkers(commandOf(unit, units)), schedules: found }]
+      : [
+          {
+            unit,
+            isMany: unit.instances === 'many' || hasWorkers(tree, commandOf(unit, units), folderOfCommand(unit, units)),
+            schedules: found,
+          },
+        ]
   })
 }
 
@@ -49,18 +55,41 @@ function imageOf(unit: Unit, units: readonly Unit[]): Unit | null {
   return named ?? (images.length === 1 && unit.image.includes('/') ? images[0]! : null)
 }
 
-function hasWorkers(command: readonly string[] | null): boolean {
-  if (command === null || !command.some((word) => /(?:^|\/)(?:gunicorn|uvicorn|hypercorn)$/.test(word))) return false
-  const count = /(?:^|\s)(?:-w|--workers)[=\s]?(\d+)/.exec(command.join(' '))?.[1]
-  return count !== undefined && Number(count) > 1
+function folderOfCommand(unit: Unit, units: readonly Unit[]): string {
+  return unit.command === null ? (imageOf(unit, units)?.folder ?? unit.folder) : unit.folder
+}
+
+function hasWorkers(tree: FileTree, command: readonly string[] | null, folder: string): boolean {
+  const server = command?.find((word) => /(?:^|\/)(?:gunicorn|uvicorn|hypercorn)$/.test(word))
+  if (command === null || server === undefined) return false
+  const text = command.join(' ')
+  const settings = server.endsWith('gunicorn') ? (tree.text(settingsOf(text, folder)) ?? '') : ''
+  // The code is loaded once, before the workers are forked, and threads do not survive that.
+  if (/\s--preload\b/.test(text) || /^preload_app\s*=\s*True\b/m.test(settings)) return false
+  const count = /(?:^|\s)(?:-w|--workers)[=\s]?(\d+)/.exec(text)?.[1]
+  return count === undefined ? hasManyWorkers(settings) : Number(count) > 1
+}
+
+/** `-c FILE`, or the file that gunicorn reads by itself. */
+function settingsOf(text: string, folder: string): string {
+  const named = /(?:^|\s)(?:-c|--config)[=\s](?:file:)?(\S+)/.exec(text)?.[1]
+  return join(folder, (named ?? 'gunicorn.conf.py').replace(/^\/(?:app|usr\/src\/app|code|workspace)\//, ''))
+}
+
+/** `workers = 4`, `workers = cpu_count() * 2 + 1`, or the default of an environment variable. */
+function hasManyWorkers(settings: string): boolean {
+  const value = /^workers\s*=\s*(.+)$/m.exec(settings)?.[1]?.replace(/#.*$/, '').trim()
+  if (value === undefined) return false
+  if (/cpu_count\s*\(/.test(value)) return true
+  const number = /^(?:int\()?(\d+)\)?$/.exec(value)?.[1] ?? /,\s*['"]?(\d+)['"]?\s*\)/.exec(value)?.[1]
+  return number !== undefined && Number(number) > 1
 }
 
 function entriesOf(tree: FileTree, unit: Unit, units: readonly Unit[]): string[] {
   const named = unit.entries.flatMap((entry) => sourceOf(tree, entry))
   if (named.length > 0) return named
   const command = commandOf(unit, units)
-  const folder = unit.command === null ? (imageOf(unit, units)?.folder ?? unit.folder) : unit.folder
-  return command === null ? [] : entriesOfCommand(tree, command, folder, 3)
+  return command === null ? [] : entriesOfCommand(tree, command, folderOfCommand(unit, units), 3)
 }
 
 function entriesOfCommand(tree: FileTree, command: readonly string[], folder: string, depth: number): string[] {

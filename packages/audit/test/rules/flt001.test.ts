@@ -68,6 +68,13 @@ checkRule(FLT001, {
     },
   },
   good: {
+    'a job that measures this machine, in functions of another module': {
+      'disk.ts':
+        "import { promisify } from 'node:util'\nimport { exec } from 'node:child_process'\nconst execPromise = promisify(exec)\nexport async function size(dir: string) {\n  const { stdout } = await execPromise('du -sb .', { cwd: dir })\n  return Number(/^(\\d+)/.exec(stdout)?.[1] ?? 0)\n}\n",
+      'usage.ts':
+        "import { CronJob } from 'cron'\nimport { size } from './disk.ts'\nlet used = 0\nnew CronJob('*/5 * * * *', async () => { used = await size('/data') }).start()\n",
+    },
+
     'a command that measures the disk of this machine': {
       'jobs.js':
         "import cron from 'node-cron'\nimport { exec } from 'node:child_process'\nimport { promisify } from 'node:util'\nconst execPromise = promisify(exec)\nlet size = 0\nasync function dirSize(path) {\n  const { stdout } = await execPromise(`du -s ${path}`)\n  return Number(stdout.split(' ')[0])\n}\ncron.schedule('0 * * * *', async () => {\n  size = await dirSize('/data')\n})\n",

@@ -3,6 +3,11 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(FLT004, {
   bad: {
+    'a delete of a query builder by name': {
+      'cron-lock.ts':
+        'export async function releaseCronLock(name: string) {\n  await db.delete(cronLocks).where(eq(cronLocks.name, name)) // <<\n}\n',
+    },
+
     'a row that is cleared by name': {
       'cron-lock.ts':
         'export async function withCronLock(name: string, run: () => Promise<void>) {\n  const claim = await prisma.cronLock.updateMany({ where: { name, OR: [{ lockedAt: null }, { lockedAt: { lt: stale() } }] }, data: { lockedAt: now() } })\n  if (claim.count === 0) return\n  try {\n    await run()\n  } finally {\n    await prisma.cronLock.updateMany({ where: { name }, data: { lockedAt: null } }) // <<\n  }\n}\n',
@@ -37,6 +42,15 @@ checkRule(FLT004, {
     },
   },
   good: {
+    'a delete that also asks for the fence': {
+      'cron-lock.ts':
+        "export async function releaseCronLock(key: string, fence: string) {\n  await client.from('cron_locks').delete().eq('key', key).eq('expires_at', fence)\n}\n",
+    },
+    'a delete of a query builder that also asks for the holder': {
+      'cron-lock.ts':
+        'export async function releaseCronLock(name: string, id: string) {\n  await db.delete(cronLocks).where(and(eq(cronLocks.name, name), eq(cronLocks.run, id)))\n}\n',
+    },
+
     'a row that its owner clears': {
       'cron-lock.ts':
         'export async function withCronLock(name: string, owner: string, run: () => Promise<void>) {\n  const claim = await prisma.cronLock.updateMany({ where: { name, lockedAt: null }, data: { lockedAt: now(), owner } })\n  if (claim.count === 0) return\n  try {\n    await run()\n  } finally {\n    await prisma.cronLock.updateMany({ where: { name, owner }, data: { lockedAt: null } })\n  }\n}\n',

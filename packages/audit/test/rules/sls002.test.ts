@@ -3,6 +3,11 @@ import { checkRule } from '../check-rule.ts'
 
 checkRule(SLS002, {
   bad: {
+    'a verb inside the name': {
+      'src/app/api/cron/quests/route.ts':
+        "import { monitoredActivateQuests } from '@/services/quests'\nexport async function GET() { // <<\n  await monitoredActivateQuests()\n  return Response.json({ ok: true })\n}\n",
+    },
+
     'a route of Next': {
       'app/api/cron/run/route.ts':
         'export async function GET() { // <<\n  await sendReminders()\n  return Response.json({})\n}\n',

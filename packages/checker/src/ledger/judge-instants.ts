@@ -10,19 +10,22 @@ export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: 
   const { rule } = subject
   if (rule === null || rule.instants === null) return 0
   const own = subject.fires.filter(({ nonce, origin }) => nonce === '' && origin !== 'manual')
-  const due = own.filter(({ reason }) => reason !== 'calendar')
+  const due = own.filter((fire) => !isOfCalendar(fire, rule))
   const judged = judgedStretch(subject, rule, stretch)
   const count = judgeSeries(subject, { rule, instants: rule.instants, fires: due }, judged, report)
-  // What the calendar excludes is on record once a later fire is planned.
-  const planned = due.filter(({ reason }) => reason !== 'skipped-by-operator').map(({ dueAt }) => dueAt)
-  const to = Math.min(
-    judged.to,
-    planned.reduce((latest, at) => Math.max(latest, at), 0),
-  )
+  // What the calendar excludes is on record up to what was planned last, in order.
+  const planned = own.filter(({ reason }) => reason !== 'skipped-by-operator')
+  const last = planned.reduce((latest, { dueAt, untilAt }) => Math.max(latest, untilAt ?? dueAt), 0)
+  const to = Math.min(judged.to, last)
   const excluded = { rule, instants: rule.excluded ?? (() => []), fires: own.filter((fire) => !due.includes(fire)) }
-  judgeSeries(subject, excluded, { ...judged, to }, report)
+  const excludedCount = judgeSeries(subject, excluded, { ...judged, to }, report)
   judgeMark(subject, rule, own, stretch, report)
-  return count
+  return count + excludedCount
+}
+
+/** What the calendar excludes, also if an operator had it run after all. */
+function isOfCalendar({ reason, round, dueAt }: LedgerFire, { excluded }: LedgerRule): boolean {
+  return reason === 'calendar' || (round > 1 && excluded !== undefined && excluded(dueAt, dueAt).length > 0)
 }
 
 /** Instants of one kind, and the records of that kind. */

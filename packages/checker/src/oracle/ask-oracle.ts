@@ -14,10 +14,9 @@ export function oracleFires(expression: string, options: OracleOptions, from: nu
   const low = Math.ceil(from / 1000)
   const high = Math.ceil(to / 1000)
   const zone = rememberedScan(options.tz ?? 'UTC', low - TWO_DAYS, high + TWO_DAYS)
-  const schedule = readExpression(expression, options)
   const { calendar } = options
-  const fires = calendar === undefined ? schedule : withCalendar(schedule, calendar).fires
-  return enumerateFires(fires, options, zone, low, high).map((second) => second * 1000)
+  const schedule = calendar === undefined ? readExpression(expression, options) : daysOf(expression, options).fires
+  return enumerateFires(schedule, options, zone, low, high).map((second) => second * 1000)
 }
 
 /** The times of closed days in [from, to) of which nothing fires. Where a gap makes a fire up at the same instant, that counts. */
@@ -27,11 +26,23 @@ export function oracleExcluded(expression: string, options: OracleOptions, from:
   const low = Math.ceil(from / 1000)
   const high = Math.ceil(to / 1000)
   const zone = rememberedScan(options.tz ?? 'UTC', low - TWO_DAYS, high + TWO_DAYS)
-  const { fires, excluded } = withCalendar(readExpression(expression, options), calendar)
+  const { fires, excluded } = daysOf(expression, options)
   const fired = new Set(enumerateFires(fires, options, zone, low, high))
   return enumerateFires(excluded, options, zone, low, high).flatMap((second) =>
     fired.has(second) ? [] : second * 1000,
   )
+}
+
+const calendars = new Map<string, ReturnType<typeof withCalendar>>()
+
+/** Where the days of an expression go is asked again and again. */
+function daysOf(expression: string, options: OracleOptions): ReturnType<typeof withCalendar> {
+  const { days, wrap, calendar } = options
+  const key = JSON.stringify([expression, days, wrap, calendar?.days, calendar?.excluded])
+  const known = calendars.get(key) ?? withCalendar(readExpression(expression, options), calendar!)
+  if (calendars.size > 200) calendars.clear()
+  calendars.set(key, known)
+  return known
 }
 
 const scans = new Map<string, ZoneWindow>()

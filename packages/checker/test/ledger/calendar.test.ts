@@ -57,6 +57,15 @@ test('a fire on a closed day, and an excluded time on an open one, are on record
   assert.deepEqual(found([fire(19), excluded(20), excluded(21), excluded(22), fire(23)]).sort(), ['C1 20', 'C4 20'])
 })
 
+test('what a calendar excludes may run in another round, if an operator asks for it', () => {
+  const again = fire(21, { round: 2 })
+  assert.deepEqual(found(SOUND.map((one) => (one.dueAt === day(21) ? again : one))), [])
+  assert.deepEqual(found(SOUND.map((one) => (one.dueAt === day(21) ? { ...again, round: 1 } : one))).sort(), [
+    'C1 21',
+    'C4 21',
+  ])
+})
+
 test('a range of excluded times counts those, and not the fires between them', () => {
   const range = fire(21, { outcome: 'skipped', reason: 'calendar', untilAt: day(22), count: 2 })
   assert.deepEqual(found([fire(19), fire(20), range, fire(23)]), [])

@@ -156,7 +156,7 @@ function printSettings({ schedule, instances, live: taking }: Description, live:
   )
   text.row('window', windowWords(schedule, when))
   if (schedule.input !== null && !isCalled) text.row('input', cutTo(JSON.stringify(schedule.input), 300))
-  text.row('runs on', instancesWords(schedule, instances, taking))
+  if (schedule.state !== 'retired') text.row('runs on', instancesWords(schedule, instances, taking))
 }
 
 function printHistory({ schedule, fires, runs }: Description, { text, tz, io, when }: Page): void {

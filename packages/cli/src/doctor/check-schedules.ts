@@ -56,7 +56,7 @@ export function checkSchedules({ fleet }: Facts): Finding[] {
   )
 }
 
-function active({ schedules }: FleetFacts): readonly ScheduleFact[] {
+function active({ schedules }: Pick<FleetFacts, 'schedules'>): readonly ScheduleFact[] {
   return schedules.filter(({ state }) => state === 'active')
 }
 
@@ -99,7 +99,9 @@ function checkOrphans(fleet: FleetFacts): Finding {
 function checkRetired({ schedules }: FleetFacts): Finding[] {
   const all = schedules.filter(({ state }) => state === 'retired')
   const ofHosts = all.filter(({ on }) => on !== null && 'host' in on)
-  const retired = all.filter((schedule) => !ofHosts.includes(schedule))
+  const others = all.filter((schedule) => !ofHosts.includes(schedule))
+  const onEach = others.filter(({ name }) => active({ schedules }).some((one) => one.name.startsWith(`${name}@`)))
+  const retired = others.filter((schedule) => !onEach.includes(schedule))
   const hosts =
     ofHosts.length === 0
       ? []
@@ -111,9 +113,21 @@ function checkRetired({ schedules }: FleetFacts): Finding[] {
             'They go on when the host is back. If it is gone for good: cronce remove.',
           ),
         ]
-  if (retired.length === 0) return hosts
+  const forms =
+    onEach.length === 0
+      ? []
+      : [
+          finding(
+            'retired',
+            'note',
+            `${counted(onEach.length, 'schedule is', 'schedules are')} retired, since ${onEach.length === 1 ? 'its job runs' : 'their jobs run'} on each host now: ${firstFew(onEach.map(({ name }) => name))}.`,
+            'Nothing needs to be done. To delete them: cronce remove.',
+          ),
+        ]
+  if (retired.length === 0) return [...hosts, ...forms]
   return [
     ...hosts,
+    ...forms,
     finding(
       'retired',
       'note',

@@ -12,6 +12,8 @@ export interface PagerDutyOptions extends ChannelOptions {
   readonly url?: string | undefined
 }
 
+/** PagerDuty refuses longer ones; the end of it tells alerts apart. */
+const MOST_KEY = 255
 const EVENTS_URL = 'https://events.pagerduty.com/v2/enqueue'
 
 /** PagerDuty, by its Events API v2. An alert is one incident there: messages about it have one deduplication key. */
@@ -45,7 +47,7 @@ function eventOf(message: AlertMessage, routingKey: string): object {
   return {
     routing_key: routingKey,
     event_action: state === 'firing' ? 'trigger' : 'resolve',
-    dedup_key: alert,
+    dedup_key: alert.slice(-MOST_KEY),
     client: 'cronce',
     ...(url === null ? {} : { client_url: url, links: [{ href: url, text: 'Dashboard' }] }),
     payload: {

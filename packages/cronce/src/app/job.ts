@@ -312,6 +312,7 @@ export function engineJob<Tx>(
   return {
     name,
     retryable: job.retryIf,
+    waits: (job.handler as { readonly waits?: unknown }).waits === true,
     execute(handle: RunHandle<Tx>) {
       if (job.schema !== undefined || job.isTarget || middleware.length > 0)
         return executeAround(job, middleware, namespace, handle)

@@ -91,7 +91,8 @@ export async function changeSchedule<Tx>(
     id,
     async (state, context) => {
       if (state === null) throw await scheduleNotFound(parts, id)
-      return decide(state, context)
+      const decision = await decide(state, context)
+      return decision !== null && 'refused' in decision ? namingHosts(parts, id, decision) : decision
     },
     options,
   )
@@ -126,6 +127,15 @@ const HOSTS_SHOWN = 3
 function eachHostHint(job: string, names: readonly string[]): string {
   const more = names.length > HOSTS_SHOWN ? ', …' : ''
   return `The job has one schedule on each host: ${names.slice(0, HOSTS_SHOWN).join(', ')}${more}. Name one; on the command line, '${hostName(job, '*')}' is all of them.`
+}
+
+/** If the job of a retired schedule goes on with `hosts: 'each'`, the hint names the schedules of the hosts. */
+async function namingHosts<Tx>({ store }: ClientParts<Tx>, id: string, refusal: Refusal): Promise<Refusal> {
+  if (refusal.refused !== 'SCHEDULE_RETIRED') return refusal
+  const query = { prefix: hostName(id, ''), limit: CANDIDATES, after: null }
+  const { items } = await readStore('list schedules', () => store.listSchedules(query))
+  const names = items.filter(({ retiredAt }) => retiredAt === null).map((state) => state.id)
+  return names.length === 0 ? refusal : { ...refusal, hint: eachHostHint(id, names) }
 }
 
 function nearestHint(meant: string | undefined): string {

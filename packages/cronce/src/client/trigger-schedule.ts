@@ -4,7 +4,7 @@ import type { FireRecord } from '../model/record.ts'
 import type { ScheduleState } from '../model/schedule.ts'
 import { fireIn } from '../policy/fire-in.ts'
 import { findTriggered, triggerNow } from '../policy/operate/trigger-now.ts'
-import { changeSchedule, refusalError } from './change-schedule.ts'
+import { changeSchedule } from './change-schedule.ts'
 import { findByNonce, findUnderOtherNames } from './find-fire.ts'
 import { viewFire } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
@@ -69,8 +69,7 @@ export async function triggerSchedule<Tx>(
       if (!('refused' in decision)) return decision
       // An earlier call with the same key may have succeeded before the schedule began to refuse triggers.
       known = key === undefined ? null : await findByNonce(parts, id, key)
-      if (known === null) throw refusalError(decision)
-      return null
+      return known === null ? decision : null
     },
     { tx: tx as Tx | undefined, act: { action: 'trigger', by, changed: () => ({ fire: command.nonce }) } },
   )

@@ -173,8 +173,8 @@ export class Instance<Tx = unknown> {
     const core = this.#core
     core.stopping = true
     core.plannedStarts.release()
-    // A leader has nothing to finish: the sooner it steps down, the sooner there is another.
-    for (const run of core.runs.all()) if (run.exclusive === 'term') run.abort('stopping', null)
+    // These have nothing to finish: the sooner a leader steps down, or a wait is handed back, the sooner a peer goes on.
+    for (const run of core.runs.all()) if (run.exclusive === 'term' || run.waits) run.abort('stopping', null)
     this.#wakeUps.endWaits()
     core.parts.emit({ type: 'instance.draining', instance: core.fleet.instance, runs: core.runs.size })
     await this.#drain(options)

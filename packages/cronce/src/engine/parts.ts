@@ -66,6 +66,8 @@ export interface Job<Tx = unknown> {
   readonly execute: (run: RunHandle<Tx>) => unknown
   /** Whether a run is retried after this error. */
   readonly retryable: (error: unknown) => boolean
+  /** Its handler only waits for work elsewhere, which another run can go on waiting for. */
+  readonly waits?: boolean
 }
 
 /** What a target gets to work with. */

@@ -22,6 +22,8 @@ const HISTORY = 50
 const MOST_SUSPECTS = 2_000
 const MOST_ENDS_OF_ONE = 20
 const LOOKED_BACK_MS = 15 * 60_000
+/** What was missed is recorded when the fleet is back: a due time may be that old by then. */
+const LONGEST_OUTAGE_MS = 31 * 86_400_000
 /** What a store finds on record without reading what succeeded. */
 const TROUBLE: readonly Outcome[] = ['failed', 'missed', 'abandoned', 'skipped']
 /** Periods without a heartbeat after which its schedule is looked at. */
@@ -160,7 +162,7 @@ export class ScheduleLooks {
     const [outcome, ...others] = outcomes
     if (outcome === undefined) return
     const since = known ?? this.#parts.now() - LOOKED_BACK_MS
-    const query = { view: 'fires', outcome, from: since - LOOKED_BACK_MS, after: null, limit: SUSPECTS } as const
+    const query = { view: 'fires', outcome, from: since - LONGEST_OUTAGE_MS, after: null, limit: SUSPECTS } as const
     const { items } = await this.#parts.store.listRecords(query)
     this.#unlisted = { since: known, outcomes: others }
     for (const item of items) if (item.endedAt !== null && item.endedAt >= since) this.suspect(item.schedule, item)

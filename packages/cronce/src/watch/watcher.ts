@@ -14,6 +14,7 @@ import { ScheduleLooks } from './looks.ts'
 import { renderMessage } from './message.ts'
 import type { ReadAlerts } from './read-watch.ts'
 import { reconcile, wasSent, withoutMessages } from './reconcile.ts'
+import { DEATHS_WITHIN_MS } from './rules/fleet.ts'
 import { judgeFleet } from './rules/judge.ts'
 import type { Thresholds } from './rules/thresholds.ts'
 import { Seen } from './seen.ts'
@@ -276,7 +277,9 @@ class Term {
     this.#known = known
     if (!isSmaller && this.#dead.length === 0) return
     const { instances } = await client.store.listInstances({ app, ended: MOST_DEAD })
-    this.#dead = instances.filter(({ state }) => state === 'dead')
+    // While there are any, they are listed with every look.
+    const since = this.#parts.now() - DEATHS_WITHIN_MS
+    this.#dead = instances.filter(({ state, endedAt }) => state === 'dead' && (endedAt ?? 0) > since)
   }
 }
 

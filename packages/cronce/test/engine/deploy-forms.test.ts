@@ -58,6 +58,10 @@ for (const [ids, id] of IDS) {
     assert.deepEqual(await states(fleet, 'cleanup'), ['active'], 'the hold-down is not over')
     await fleet.advance('40s')
     assert.deepEqual(await states(fleet, 'cleanup', ...EACH), ['retired', 'active', 'active'])
+    await assert.rejects(fleet.operator.schedules.trigger('cleanup'), {
+      code: 'SCHEDULE_RETIRED',
+      hint: /^The job has one schedule on each host: cleanup@web-1, cleanup@web-2\. Name one/,
+    })
     assert.deepEqual(await ranIn(fleet, 10), eachHost('cleanup', 10))
     assert.deepEqual(fleet.events('schedule.contested'), [])
     fleet.end()

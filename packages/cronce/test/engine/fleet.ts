@@ -253,7 +253,11 @@ function hold(process: Process): Promise<void> | void {
 function recordHandlers(app: App, record: (run: Run<unknown, Tx>, call: () => unknown) => unknown): void {
   const declare = app.job as (name: unknown, options: unknown, handler: unknown) => App
   const job = (name: unknown, options: unknown, handler: unknown): App =>
-    declare(name, options, isHandler(handler) ? (run: Run<unknown, Tx>) => record(run, () => handler(run)) : handler)
+    declare(name, options, isHandler(handler) ? recorded(handler) : handler)
+  const recorded = (handler: (run: Run<unknown, Tx>) => unknown) => {
+    const { waits } = handler as { readonly waits?: boolean }
+    return Object.assign((run: Run<unknown, Tx>) => record(run, () => handler(run)), { waits })
+  }
   Object.assign(app, { job })
 }
 

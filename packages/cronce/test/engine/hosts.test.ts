@@ -98,6 +98,21 @@ for (const [what, id] of [
   })
 }
 
+test('the schedule of a host that has left is retired, also if the process that retires it dies on the way', async () => {
+  const fleet = await createFleet()
+  const eldest = await fleet.add(cleanup(), on('web-1'))
+  const leaving = await fleet.add(cleanup(), on('web-2'))
+  await fleet.add(cleanup(), on('web-3'))
+  await fleet.advance('1m1s')
+  eldest.at('retire:sent', () => eldest.crash())
+  await fleet.world.until(leaving.app.stop())
+  await fleet.advance('10m')
+  assert.equal(eldest.state, 'crashed')
+  assert.equal(await stateOf(fleet, 'web-2'), 'retired')
+  assert.equal(await stateOf(fleet, 'web-3'), 'active')
+  fleet.end()
+})
+
 test("with misfire: 'skip', a host that returns runs nothing late", async () => {
   const fleet = await createFleet()
   await fleet.add(cleanup({ misfire: 'skip' }), on('web-1'))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Run } from '../../src/index.ts'
 import { createFleet, type Declare, type Fleet, NEW_YEAR } from './fleet.ts'
 
 const DUE = NEW_YEAR + 60_000
@@ -21,6 +22,35 @@ test('an instance that stops lets its runs finish, claims nothing new, and leave
   )
   assert.deepEqual(await states(fleet), ['left'])
   assert.deepEqual(await endings(fleet), ['succeeded', 'handed-back'])
+  fleet.end()
+})
+
+test('a run that only waits for work elsewhere is handed back as soon as its instance stops', async () => {
+  const fleet = await createFleet()
+  const declare: Declare = (app, { clock }) => {
+    const wait = async ({ signal }: Run): Promise<string> => {
+      await clock.sleep(2 * 60_000, signal)
+      signal.throwIfAborted()
+      return 'done'
+    }
+    app.job('wait', '1 0 * * *', Object.assign(wait, { waits: true }))
+  }
+  const first = await fleet.add(declare, { drain: '1h' })
+  await fleet.advance('1m1s')
+  const second = await fleet.add(declare)
+  const stopped = first.app.stop()
+  await fleet.advance('1s')
+  assert.deepEqual(
+    fleet.handled.map(({ member, how }) => [member === first ? 'first' : 'second', how]),
+    [
+      ['first', 'threw'],
+      ['second', 'runs'],
+    ],
+  )
+  await fleet.world.until(stopped)
+  await fleet.advance('3m')
+  assert.equal(fleet.handled[1]!.member, second)
+  assert.deepEqual((await endings(fleet)).toSorted(), ['handed-back', 'succeeded'])
   fleet.end()
 })
 

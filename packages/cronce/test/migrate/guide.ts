@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const SOURCE = join(import.meta.dirname, '../../src')
+const QUEUES = join(import.meta.dirname, '../../../queues/src')
 const GUIDES = join(import.meta.dirname, '../../../../docs/migrate')
 
 const STORES = ['DATABASE_URL', 'REDIS_URL', 'sqlite:./cronce.db'] as const
@@ -16,15 +17,20 @@ export interface Guide {
   readonly store: 'DATABASE_URL' | 'REDIS_URL' | 'sqlite:./cronce.db'
 }
 
+/** The programs of one kind on a page, in order. */
+export function programsOf(text: string, kind: string): string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`ts ${kind}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, code]) =>
+    runnable(code!),
+  )
+}
+
 export function readGuides(): Guide[] {
   const files = readdirSync(GUIDES).filter((file) => file.endsWith('.md') && file !== 'README.md')
   return files.map((file) => {
     const text = readFileSync(join(GUIDES, file), 'utf8')
-    const programs = (kind: string): string[] =>
-      [...text.matchAll(new RegExp(`^\`\`\`ts ${kind}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, code]) => runnable(code!))
-    const after = programs('after')
+    const after = programsOf(text, 'after')
     return {
-      ...{ name: file.replace('.md', ''), switches: programs('switch'), after },
+      ...{ name: file.replace('.md', ''), switches: programsOf(text, 'switch'), after },
       store: STORES.find((store) => after.every((program) => program.includes(store)))!,
     }
   })
@@ -37,6 +43,10 @@ export function readGuides(): Guide[] {
 function runnable(code: string): string {
   return code
     .replace(/(?<=cron: |\.schedule\(|pattern: )'0 3 \* \* \*'/g, "'* * * * * *'")
+    .replace(
+      / from '@cronce\/queues\/([\w-]+)'/g,
+      (_, entry) => ` from '${pathToFileURL(join(QUEUES, `${entry}.ts`))}'`,
+    )
     .replace(
       / from 'cronce(?:\/([\w-]+))?'/g,
       (_, entry = 'index') => ` from '${pathToFileURL(join(SOURCE, `${entry}.ts`))}'`,

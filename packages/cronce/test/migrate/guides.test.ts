@@ -132,7 +132,11 @@ async function startBefore(
 }
 
 function start(program: string, guide: string, index: number, more: Readonly<Record<string, string>>): Fleet {
-  const fleet = new Fleet(program, homeOf(guide, index), { ...environment, CRONCE_APP: `guide-${guide}`, ...more })
+  const fleet = new Fleet(program, homeOf(guide, index), {
+    ...environment,
+    CRONCE_APP: `guide-${guide}-${index}`,
+    ...more,
+  })
   fleets.push(fleet)
   return fleet
 }

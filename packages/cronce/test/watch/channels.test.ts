@@ -83,6 +83,11 @@ describe('channels', () => {
     assert.deepEqual([first.event_action, second.event_action], ['trigger', 'resolve'])
     assert.deepEqual([first.routing_key, first.payload.severity, first.payload.source], ['abc123', 'critical', 'shop'])
     assert.equal(first.dedup_key, second.dedup_key)
+    const name = 'n'.repeat(255)
+    await send(channel, { ...FIRED, alert: `${name}/${name}/failing/1` })
+    const long = JSON.parse(got[2]!.body).dedup_key
+    assert.equal(long.length, 255, 'as long as PagerDuty takes')
+    assert.ok(long.endsWith('/failing/1'))
   })
 
   test('alertmanager: an alert that lasts, and then ends', async (context) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NEW_YEAR } from '../engine/fleet.ts'
+import { type Declare, NEW_YEAR } from '../engine/fleet.ts'
 import { watchedFleet } from './fleet.ts'
 
 const MINUTE_MS = 60_000
@@ -284,6 +284,21 @@ describe('missed', () => {
     assert.deepEqual(fleet.fired(), ['missed'])
     assert.match(fleet.messages[0]!.text, /\d+ due times were missed in an outage of up to \d+ (min|h)/)
     assert.deepEqual(fleet.resolved(), ['missed'])
+    fleet.end()
+  })
+
+  test('fires for a daily due time that was lost hours before the fleet came back', async () => {
+    const fleet = await watchedFleet()
+    const declare: Declare = (app) =>
+      app.job('report', { cron: '0 3 * * *', misfire: 'skip', watch: { silent: false } }, () => {})
+    const member = await fleet.watched(declare)
+    await fleet.advance('2h')
+    member.crash()
+    await fleet.advance('9h')
+    await fleet.watched(declare)
+    await fleet.advance('20m')
+    assert.deepEqual(fleet.fired(), ['missed'])
+    assert.match(fleet.messages[0]!.text, /1 due time was missed in an outage of up to 8 h/)
     fleet.end()
   })
 

@@ -1,4 +1,5 @@
 import {
+  excludedInstants,
   expressionInstants,
   intervalInstants,
   judgeLedger,
@@ -97,6 +98,7 @@ function ruleOf(schedule: ScheduleView, fire: FireView): LedgerRule {
   const { policy, nextAt, limit, updatedAt } = schedule
   return {
     instants: instantsOf(schedule),
+    excluded: excludedBy(schedule) ?? undefined,
     since: updatedAt,
     nextAt,
     graceMs: null,
@@ -113,12 +115,27 @@ function instantsOf(schedule: ScheduleView): LedgerRule['instants'] {
   if (trigger === null) return null
   if (trigger.kind === 'at') return (from, to) => (from <= trigger.at && trigger.at <= to ? [trigger.at] : [])
   if (trigger.kind === 'every') return intervalInstants(trigger.everyMs, trigger.anchor)
+  return cronInstants(schedule, trigger, expressionInstants)
+}
+
+/** `null`: nothing, or a rule that the second engine does not know. */
+function excludedBy(schedule: ScheduleView): LedgerRule['instants'] {
+  const { trigger } = schedule
+  if (trigger?.kind !== 'cron' || trigger.calendar === undefined) return null
+  return cronInstants(schedule, trigger, excludedInstants)
+}
+
+function cronInstants(
+  schedule: ScheduleView,
+  trigger: Extract<ScheduleView['trigger'], { kind: 'cron' }>,
+  ask: typeof expressionInstants,
+): LedgerRule['instants'] {
   const isPlain = trigger.dialect === undefined || trigger.dialect === 'default'
   if (!isPlain || /(^|[\s,])H([\s,/(]|$)|^@/i.test(trigger.expression)) return null
   const bare = trigger.expression.trim().replace(/^(?:CRON_)?TZ=\S+\s+/, '')
-  const { dst, gap, overlap, days, wrap } = trigger
+  const { dst, gap, overlap, days, wrap, calendar } = trigger
   try {
-    return expressionInstants(bare, { tz: zoneOf(schedule), dst, gap, overlap, days, wrap })
+    return ask(bare, { tz: zoneOf(schedule), dst, gap, overlap, days, wrap, calendar })
   } catch {
     return null
   }

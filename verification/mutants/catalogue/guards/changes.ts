@@ -424,6 +424,30 @@ export const CHANGE_GUARDS: readonly Guard[] = [
     },
   },
   {
+    name: 'epoch-of-a-report',
+    breaks: 'A report from before a failover counts as one after it, and claims begin too early.',
+    rule: 'after a failover nothing is due and no instance claims, until all live ones have settled',
+    stores: {
+      memory: [['hold.ts', ' || epoch !== space.epoch', '']],
+      sqlite: { none: 'its epoch does not move by itself' },
+      postgres: { none: 'it loses no writes, so no instance knows more than the store' },
+      redis: [['lua/moment.lua', '(tonumber(row[1]) or 0) < epoch and', "(not row[1] or row[1] == '') and"]],
+      kv: { none: 'it loses no writes, so no instance knows more than the store' },
+    },
+  },
+  {
+    name: 'lease-of-a-holder',
+    breaks: 'An instance that died during a failover keeps the fleet from claiming until it is declared dead.',
+    rule: 'after a failover, an instance whose lease has ended keeps no other from claiming',
+    stores: {
+      memory: [['hold.ts', ' && !isExpired(space.data.instances.get(id)!, now)', '']],
+      sqlite: { none: 'its epoch does not move by itself' },
+      postgres: { none: 'it loses no writes, so no instance knows more than the store' },
+      redis: [['lua/moment.lua', ' and (tonumber(row[2]) or 0) > now then return true', ' then return true']],
+      kv: { none: 'it loses no writes, so no instance knows more than the store' },
+    },
+  },
+  {
     name: 'not-before',
     breaks: "A change is written before the store's clock has reached its time.",
     rule: "nothing is written before the store's clock has reached notBefore",

@@ -10,6 +10,7 @@ export interface Node {
   readonly value?: unknown
   readonly raw?: string
   readonly kind?: string
+  readonly regex?: unknown
   readonly operator?: string
   readonly computed?: boolean
   readonly async?: boolean

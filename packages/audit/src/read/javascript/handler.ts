@@ -68,7 +68,7 @@ const LOG = /^(?:console|logger|log|pino|winston|debug|logging)$/i
 const PURE_ROOT =
   /^(?:Date|Math|JSON|Object|Array|String|Number|Boolean|BigInt|Intl|Promise|moment|dayjs|DateTime|luxon|format|subDays|addDays|subHours|addHours|subMinutes|startOfDay|endOfDay|Symbol|RegExp|parseInt|parseFloat|isNaN|Buffer|chalk|colors|kleur)$/
 const PURE_METHOD =
-  /^(?:to\w*|get(?:Time|Date|Day|Month|FullYear|Hours|Minutes|Seconds|Milliseconds|UTC\w+)|set(?:Date|Month|FullYear|Hours|Minutes|Seconds|UTC\w+)|now|format|map|filter|forEach|reduce|join|split|slice|push|includes|some|every|find|sort|concat|trim|replace\w*|padStart|padEnd|keys|values|entries|then|catch|finally|add|subtract|startOf|endOf|utc|tz|diff|unix|valueOf|isBefore|isAfter|floor|round|length|flat|stringify)$/
+  /^(?:to\w*|get(?:Time|Date|Day|Month|FullYear|Hours|Minutes|Seconds|Milliseconds|UTC\w+)|set(?:Date|Month|FullYear|Hours|Minutes|Seconds|UTC\w+)|now|format|map|filter|forEach|reduce|join|split|slice|push|includes|some|every|find|sort|concat|trim|replace\w*|padStart|padEnd|keys|values|entries|then|catch|finally|add|subtract|startOf|endOf|utc|tz|diff|unix|valueOf|isBefore|isAfter|floor|round|length|flat|stringify|match|matchAll|test|startsWith|endsWith|indexOf|at|charAt|substring|substr|reverse|flatMap)$/
 const LOCAL_ROOT =
   /^(?:fs|fsp|os|path|process|v8|performance|global|cache|nodeCache|memoryCache|lruCache|register|gauge|histogram|counter)$/
 const LOCAL_MODULE = /^(?:node:)?(?:fs|fs\/promises|os|path|v8|perf_hooks|process|util)$/
@@ -84,7 +84,14 @@ export function isHarmless(call: Node): boolean {
   const path = pathOf(call.callee!)
   const method = path.at(-1)!
   if (WRITE_METHOD.test(method) && call.parent?.type === 'AwaitExpression') return false
+  if (isRegExp(call)) return true
   return path.some((name) => LOG.test(name)) || PURE_ROOT.test(path[0]!) || PURE_METHOD.test(method)
+}
+
+/** `/…/.exec(text)`. */
+function isRegExp(call: Node): boolean {
+  const { object } = unwrap(call.callee!)
+  return object !== undefined && unwrap(object).type === 'Literal' && unwrap(object).regex !== undefined
 }
 
 /** What happens when two instances run this: the strongest effect of any call, to depth 2. */

@@ -8,7 +8,7 @@ import { clusterUnits } from './cluster.ts'
 import { guardOfPath } from './find-guard.ts'
 import { lockFlawsIn } from './locks.ts'
 import { type Module, parseModule } from './module.ts'
-import { isScript, type Modules, modulesOf } from './modules.ts'
+import { isScript, MAX_LENGTH, type Modules, modulesOf } from './modules.ts'
 import { isCronRoute, routeIn } from './routes.ts'
 import { schedulesIn } from './schedules.ts'
 import { ownGuardsOf } from './settings.ts'
@@ -29,6 +29,7 @@ export const javascriptReader: Reader = {
     const routes = listedRoutes(tree)
     const isRoute = isCronRoute(path, routes)
     if (!HINTS.test(text) && !isRoute && !/lock|leader/i.test(file)) return []
+    if (text.length > MAX_LENGTH) throw new Error(`The file has more than ${MAX_LENGTH / 1e6} million characters.`)
     const modules = modulesOf(tree)
     // Parsed here once more if it fails, for the message.
     const module = modules.get(path) ?? parseModule(path, text)

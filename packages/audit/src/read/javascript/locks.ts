@@ -184,8 +184,21 @@ function afterRead(read: Node | null, call: Node, isAtomic: boolean): LockStep |
 
 function freedByName(modules: Modules, ref: FunctionRef, call: Node, calls: readonly Node[]): LockStep | null {
   if (!DELETES.has(methodOf(call)) || !isLockStore(call) || !isRelease(ref, calls)) return null
-  if (hasOwner(modules, ref.module, call.arguments ?? [])) return null
+  if (hasOwner(modules, ref.module, call.arguments ?? []) || hasSecondFilter(call)) return null
   return { node: call, kind: 'released-without-owner', text: pathOf(call.callee!).join('.') }
+}
+
+/** `delete().eq('key', key).eq('fence', fence)`, `delete(locks).where(and(eq(…), eq(…)))`: more than the name is asked. */
+function hasSecondFilter(call: Node): boolean {
+  let top = call
+  while (top.parent?.type === 'MemberExpression' && top.parent.parent != null && isCall(top.parent.parent))
+    top = top.parent.parent
+  const filters = findAll(top, isCall).filter(({ callee, start, end }) =>
+    end > call.end || start > call.end
+      ? /^(?:eq|match|lt|lte|gt|gte|is|andWhere)$/.test(pathOf(callee!).at(-1)!)
+      : false,
+  )
+  return filters.length > 1
 }
 
 const UPDATES = new Set(['update', 'updatemany', 'updateone', 'findoneandupdate'])

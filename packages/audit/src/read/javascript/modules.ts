@@ -16,7 +16,7 @@ export interface Modules {
 
 const SCRIPT = /\.(?:[cm]?[jt]s|[jt]sx)$/
 /** Larger files are bundles or data. */
-const MAX_LENGTH = 1_000_000
+export const MAX_LENGTH = 1_000_000
 
 const known = new WeakMap<FileTree, Modules>()
 

@@ -1,5 +1,5 @@
 import type { CronRoute } from '../../facts/route.ts'
-import { enclosing, findAll, isCall, isFunction, type Node, nameOf, pathOf, unwrap } from './ast.ts'
+import { enclosing, findAll, isCall, isFunction, type Node, nameOf, pathOf, unwrap, wordsOf } from './ast.ts'
 import { partsOf } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { functionsOf } from './functions.ts'
@@ -27,14 +27,21 @@ function escapePattern(text: string): string {
 
 const CHECK =
   /secret|auth|token|verif|signature|api_?key|bearer|unauthori[sz]ed|forbidden|session|x-vercel-cron|password|guard|protect|middleware|\b40[13]\b/i
-const EFFECT =
-  /^(?:create\w*|update\w*|delete\w*|insert\w*|upsert\w*|save|send\w*|fetch|post|put|remove\w*|sync\w*|process\w*|run\w*|add|publish|notify\w*|execute\w*|rpc|query|exec|trigger\w*|refresh\w*|import\w*|generate\w*|cleanup\w*)$/i
+const EFFECT = /^(?:save|fetch|post|put|add|rpc|query|exec)$/i
+const EFFECT_WORDS = new Set(
+  'create update delete insert upsert send remove sync process run publish notify execute trigger refresh import generate cleanup activate expire purge archive charge renew'.split(
+    ' ',
+  ),
+)
 
 export function routeIn(modules: Modules, module: Module): CronRoute | null {
   const handler = handlerOf(module)
   if (handler === null) return null
   const place = { path: module.path, line: module.lineOf(handler) }
-  const hasEffect = findAll(handler, isCall).some(({ callee }) => EFFECT.test(pathOf(callee!).at(-1)!))
+  const hasEffect = findAll(handler, isCall).some(({ callee }) => {
+    const name = pathOf(callee!).at(-1)!
+    return EFFECT.test(name) || wordsOf(name).some((word) => EFFECT_WORDS.has(word))
+  })
   return {
     kind: 'cron-route',
     place,

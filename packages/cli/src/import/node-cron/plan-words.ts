@@ -38,12 +38,16 @@ const LINES: Readonly<Record<Way, Readonly<Record<Load, readonly string[]>>>> = 
     import: [
       "import { runCoordinator } from 'cronce/node-cron'",
       "import cron from 'node-cron'",
-      'cron.setRunCoordinator(runCoordinator(process.env.CRONCE_STORE, { cron }))',
+      'const coordinator = runCoordinator(process.env.CRONCE_STORE, { cron })',
+      'cron.setRunCoordinator(coordinator)',
+      'await coordinator.ready()',
     ],
     require: [
       "const { runCoordinator } = require('cronce/node-cron')",
       "const cron = require('node-cron')",
-      'cron.setRunCoordinator(runCoordinator(process.env.CRONCE_STORE, { cron }))',
+      'const coordinator = runCoordinator(process.env.CRONCE_STORE, { cron })',
+      'cron.setRunCoordinator(coordinator)',
+      "coordinator.ready().then(() => require('./tasks.js')) // the files with tasks",
     ],
   },
   'drop-in': {
@@ -64,6 +68,6 @@ export function setUpOf({ tasks, loads, hasCoordinator, hasSetup }: NodeCronPlan
   const words =
     way === 'drop-in'
       ? 'No file calls cron.setup. Set CRONCE_STORE to the URL of a store, or put this into a file that is loaded first:'
-      : 'No file calls setRunCoordinator. Put this into a file of its own, and import that file before all others, since a task keeps the coordinator that was set when it was made:'
+      : 'No file calls setRunCoordinator. Put this into a file of its own, and load that file before all others, since a task keeps the coordinator that was set when it was made, and slots before ready() may be skipped:'
   return { words, lines: LINES[way][loads.has('import') ? 'import' : 'require'] }
 }

@@ -84,6 +84,7 @@ function callHandler<Tx>(
   onEnd: (ended: Ended) => void,
 ): void {
   run.retryable = job.retryable
+  run.waits = job.waits === true
   watchTimeout(run)
   let hasEnded = false
   const end = (ended: Ended): void => {

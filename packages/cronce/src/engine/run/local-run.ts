@@ -29,6 +29,7 @@ export class ExecutedRun implements LocalRun {
   isOnRecord = false
   /** Whether an error of its handler is retried. */
   retryable: (error: unknown) => boolean = always
+  waits = false
   doing: Set<string> | null = null
   transaction: Promise<void> | null = null
   committed = false

@@ -14,6 +14,8 @@ export interface LocalRun {
    * its planned start.
    */
   readonly calledAt: Instant | undefined
+  /** Its handler only waits: nothing is lost by handing it back. */
+  readonly waits: boolean
   readonly signal: AbortSignal
   /** Why it must end. The first reason counts. */
   readonly abort: (reason: AbortReason, detail: string | null) => void

@@ -3,7 +3,7 @@ import type { Row } from './drivers/connection.ts'
 import { isPgPool } from './drivers/pool-lanes.ts'
 
 /** Runs a statement in a transaction, whatever library opened it. */
-export type QueryIn = (text: string, values: readonly string[]) => Promise<readonly Row[]>
+export type QueryIn = (text: string, values: readonly string[]) => Promise<readonly Readonly<Record<string, unknown>>[]>
 
 /**
  * How to run statements in this transaction object. Recognized by its shape, since cronce does not import any of these

@@ -192,13 +192,31 @@ export function claimingRules(rule: Rule): void {
       }
       await isHeld()
       await store.beat({ ...beat('i'), settled: epoch })
+      await isHeld()
+      await store.beat(beat('left', { state: 'left' }))
       await store.beat({ ...beat('j'), settled: before })
       await isHeld()
       await store.beat({ ...beat('j'), settled: epoch })
-      await isHeld()
-      await store.beat(beat('left', { state: 'left' }))
       assert.equal((await store.due(query)).schedules.length, 1)
       assert.deepEqual(await applyOne(store, wanted, claimant('i')), { kind: 'applied' })
+    },
+    'failover',
+  )
+
+  rule(
+    'after a failover, an instance whose lease has ended keeps no other from claiming',
+    async ({ store, under, namespace, pass, eventually }) => {
+      await store.beat(beat('gone', { join: true, leaseMs: 50 }))
+      await join(store, 'i')
+      const state = await create(store, schedule('s'))
+      await under.failOver!(namespace)
+      const { epoch } = await store.load([])
+      const wanted = { ...claim(state, { instance: 'i', epoch }), epoch }
+      await store.beat({ ...beat('i'), settled: epoch })
+      await eventually('the lease has ended', async () => {
+        await pass(20)
+        return (await applyOne(store, wanted, claimant('i'))).kind === 'applied'
+      })
     },
     'failover',
   )

@@ -19,6 +19,7 @@ import {
   endedLine,
   fire,
   firesOfEnds,
+  HOUR_MS,
   keyOf,
   NOON,
   reopening,
@@ -222,6 +223,24 @@ export function dataRules(rule: Rule): void {
     await applyAll(store, [full])
     same(await loadOne(store, 's'), after(full))
     same((await firesOf(store, { outcome: 'open' })).length, 1_001)
+  })
+
+  rule('the closed days of a trigger are kept, in a definition and in a range', async ({ store }) => {
+    // The longest list of days that there may be.
+    const dates = Array.from({ length: 1_000 }, (_, index) =>
+      new Date(NOON + 2 * index * DAY_MS).toISOString().slice(0, 10),
+    )
+    const calendar = { name: 'Feiertage in Köln', days: dates.join(' '), excluded: 'nearest' } as const
+    const trigger = { kind: 'cron', expression: '0 9 * * *', tz: 'Europe/Berlin', calendar } as const
+    const state = await create(store, schedule('s', { definition: definition({ trigger }) }))
+    same(state.definition.trigger, trigger)
+    const excluded = { ...trigger, calendar: { ...calendar, only: 'excluded' } } as const
+    const line: HistoryRecord = {
+      ...endedLine('s', NOON, { number: 1, expiresAt: NOON + DAY_MS, ending: ending('calendar', 'closed') }),
+      range: { untilAt: NOON + HOUR_MS, count: 3, trigger: excluded },
+    }
+    await applyAll(store, [withFires(change(state), [line])])
+    same(await firesOf(store, { schedule: 's' }), [viewEndedFire(line)])
   })
 
   rule('every instant that a date can be is kept', async ({ store }) => {

@@ -4,7 +4,8 @@ import type { FleetFacts, FleetInstance } from './facts.ts'
 import { roughly } from './figures.ts'
 import type { ThresholdOf } from './thresholds.ts'
 
-const DEATHS_WITHIN_MS = 3_600_000
+/** Deaths that are longer ago do not count. */
+export const DEATHS_WITHIN_MS = 3_600_000
 
 /** Too few instances, a host on which they keep dying, or two deployments for longer than a rollout takes. */
 export function fleet(facts: FleetFacts, threshold: ThresholdOf<'fleet'>): Problem[] {
