@@ -387,4 +387,11 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
       names: ['an instance that joins, or asks only for the time, waits until it is known well'],
     },
   },
+  {
+    name: 'etcd-used-up-streams',
+    rule: 'P5',
+    breaks: 'A process that has sent a billion requests over one connection reaches etcd never again.',
+    edits: [edit('store/etcd/connection.ts', 'if (isUsedUp(error)) session.close()', '')],
+    caughtBy: { judge: 'tests', file: LINK, names: ['a connection that has used up its stream ids is replaced'] },
+  },
 ]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import http2 from 'node:http2'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,10 +10,10 @@ import { createServer as createTlsServer } from 'node:tls'
 import { startEtcd, startEtcdCluster } from '../../../../scripts/servers/index.ts'
 import { startProxy } from '../../../../verification/chaos/proxy.ts'
 import { parseUrl } from '../../src/store/etcd/address.ts'
-import { GrpcError } from '../../src/store/etcd/connection.ts'
+import { type CallLost, Connection, GrpcError } from '../../src/store/etcd/connection.ts'
 import { etcd } from '../../src/store/etcd/etcd.ts'
 import { Link } from '../../src/store/etcd/link.ts'
-import { WATCHING } from '../../src/store/etcd/messages.ts'
+import { MAINTENANCE, WATCHING } from '../../src/store/etcd/messages.ts'
 import {
   decode,
   encode,
@@ -106,6 +107,38 @@ test('the error distinguishes a server that is down from one that is silent, and
   await store.close()
   await assert.rejects(store.load(['s']), { code: 'STORE_CLOSED' })
   await proxy.close()
+})
+
+test('a connection that has used up its stream ids is replaced', async (context) => {
+  await using server = await startEtcd()
+  const connect = http2.connect.bind(http2)
+  let sessions = 0
+  context.mock.method(http2, 'connect', (...given: Parameters<typeof http2.connect>) => {
+    // Missing in the types of Node.js.
+    const session = connect(...given) as http2.ClientHttp2Session & { setNextStreamID(id: number): void }
+    // Two calls are left: a process that asks a thousand times a second gets there in twelve days.
+    if (++sessions === 1) session.once('connect', () => session.setNextStreamID(2 ** 31 - 3))
+    return session
+  })
+  const connection = new Connection(server.url, {})
+  const ask = () => connection.call({ path: MAINTENANCE.path, body: Buffer.alloc(0), token: null }, 5_000)
+  const outcomes = []
+  for (let count = 0; count < 6; count++) {
+    outcomes.push(
+      await ask().then(
+        () => 'answered',
+        (error: CallLost) => error.progress,
+      ),
+    )
+  }
+  assert.equal(sessions, 2)
+  assert.deepEqual(
+    outcomes.filter((outcome) => outcome !== 'answered'),
+    ['connecting'],
+    'nothing of it was sent',
+  )
+  assert.equal(outcomes.at(-1), 'answered')
+  connection.close()
 })
 
 test('a process waits for what it asks, and for nothing else', async () => {

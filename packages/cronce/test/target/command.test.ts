@@ -104,6 +104,24 @@ describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
     assert.match((await endOfJob('signal')).run.error?.message ?? '', /was ended by SIGUSR1\.$/)
   })
 
+  test('that fails is told by its own words: the error of a Node.js program, and no frames of cronce', async (context) => {
+    const app = openApp(context)
+    app.job('node', { command: [process.execPath, '-e', "throw new RangeError('no invoices')"] })
+    app.job('cause', {
+      command: [process.execPath, '-e', "process.stderr.write('cold\\nNode.js v24.0.0\\n'); process.exit(1)"],
+    })
+    await app.start()
+    const errorOf = async (name: string) => (await endOf(app, (await app.schedules.trigger(name)).fire)).run.error
+    const error = await errorOf('node')
+    assert.match(error?.message ?? '', /exited with 1: RangeError: no invoices$/)
+    assert.match(
+      error?.stack ?? '',
+      /^CronceError \[COMMAND_FAILED\]: The command .* exited with 1: RangeError: no invoices/,
+    )
+    assert.doesNotMatch(error?.stack ?? '', /\n\s+at /)
+    assert.match((await errorOf('cause'))?.message ?? '', /exited with 1: Node\.js v24\.0\.0$/)
+  })
+
   test('that cannot be started is not tried again', async (context) => {
     const folder = await folderFor(context)
     const plain = join(folder, 'plain')

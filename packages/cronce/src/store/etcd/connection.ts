@@ -64,7 +64,7 @@ export class Connection {
       stream.end(frame(call.body))
       const lose = (message: string, cause?: unknown): void => {
         clearTimeout(timer)
-        reject(new CallLost('sent', message, cause))
+        reject(new CallLost(isUsedUp(cause) ? 'connecting' : 'sent', message, cause))
       }
       const timer = setTimeout(() => {
         lose(`no answer within ${timeoutMs} ms`)
@@ -74,7 +74,11 @@ export class Connection {
       const parts: Buffer[] = []
       const status = readStatus(stream)
       stream.on('data', (part: Buffer) => parts.push(part))
-      stream.on('error', (error) => lose(error.message, error))
+      stream.on('error', (error) => {
+        // The next call connects again; those under way go on.
+        if (isUsedUp(error)) session.close()
+        lose(error.message, error)
+      })
       stream.on('close', () => lose('the stream was closed'))
       stream.on('end', () => {
         clearTimeout(timer)
@@ -203,6 +207,11 @@ function percentDecoded(text: string): string {
   } catch {
     return text
   }
+}
+
+/** A connection has 2 ** 30 streams. The request was not sent. */
+function isUsedUp(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_OUT_OF_STREAMS'
 }
 
 function frame(body: Buffer): Buffer {

@@ -44,7 +44,11 @@ export class Output {
   }
 
   lastLine(): string {
-    return this.tail().trimEnd().split('\n').at(-1) ?? ''
+    const lines = this.tail().trimEnd().split('\n')
+    const last = lines.at(-1) ?? ''
+    // Node.js ends what it writes about an uncaught error with its version.
+    if (!/^Node\.js v[\d.]+$/.test(last)) return last
+    return lines.find((line) => /^(?:Uncaught )?\w*Error(?: \[\w+\])?: /.test(line)) ?? last
   }
 
   #split(text: string): void {

@@ -53,5 +53,7 @@ function commandFailed(name: string, end: CommandEnd, lastWords: string): Cronce
   const error = new CronceError('COMMAND_FAILED', `The command ${JSON.stringify(name)} ${how}${words}`, {
     hint: "Look at what it wrote, in the run's log.",
   })
-  return Object.assign(error, { exitCode, signal })
+  // The frames are those of cronce, and no line of the command.
+  const stack = error.stack?.split('\n    at ')[0]
+  return Object.assign(error, { exitCode, signal, stack })
 }
