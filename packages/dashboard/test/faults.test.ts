@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { faultsOf } from '../ui/core/faults.ts'
+import { faultsOf, marksOf } from '../ui/core/faults.ts'
 import type { Alert, InstanceView, Run } from '../ui/core/types.ts'
 
 test('the marks of the timeline are dead instances, lost runs and alerts about the store, in their order', () => {
@@ -25,5 +25,13 @@ test('the marks of the timeline are dead instances, lost runs and alerts about t
     { at: 100, kind: 'store away', text: 'is away' },
     { at: 200, kind: 'lease lost', text: 'mail, attempt 1 on a' },
     { at: 300, kind: 'instance died', text: 'a on web-1' },
+  ])
+})
+
+test('faults that lie on each other are one mark, which names all of them', () => {
+  const fault = (at: number, text: string) => ({ at, kind: 'lease lost', text }) as const
+  assert.deepEqual(marksOf([fault(0, 'a'), fault(9, 'b'), fault(10, 'c')], 10), [
+    { at: 0, text: 'lease lost: a\nlease lost: b' },
+    { at: 10, text: 'lease lost: c' },
   ])
 })

@@ -38,7 +38,7 @@ export interface Handler {
 }
 
 const OVERVIEW_MS = 1_000
-const EVENTS = { ring: 5_000, lingerMs: 30_000, heartbeatMs: 15_000, retryMs: 5_000 } as const
+const EVENTS = { ring: 5_000, lingerMs: 30_000, heartbeatMs: 15_000, beatsMost: 40, retryMs: 5_000 } as const
 
 /** The HTTP API of an app or a connection, as one function from `Request` to `Response`. */
 export function createHandler(source: Source, options: HandlerOptions = {}): Handler {

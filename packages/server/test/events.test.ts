@@ -144,6 +144,7 @@ async function madeUp(
     ring: 5_000,
     lingerMs: 0,
     heartbeatMs: 10_000,
+    beatsMost: 1_000_000,
     retryMs: 20,
     onError: () => {},
     ...settings,
@@ -217,6 +218,19 @@ describe('the hub behind it', () => {
     await eventually(async () => reader.beats >= 3)
     await openStream(hub, { ...OPTIONS, signal: new AbortController().signal })
     await eventually(async () => hub.listening === 1)
+  })
+
+  test('ends a stream after a while, so that access is decided anew; its reader goes on behind the last event', async (context) => {
+    const { hub } = await madeUp(context, { heartbeatMs: 20, beatsMost: 3, lingerMs: 600_000 })
+    const signal = new AbortController().signal
+    const reader = new EventReader(await openStream(hub, { ...OPTIONS, signal }))
+    await reader.until('ready')
+    const reading = reader.next()
+    await eventually(async () => hub.listening === 0)
+    assert.equal(await reading, null)
+    const again = new EventReader(await openStream(hub, { ...OPTIONS, signal, lastEventId: reader.lastId }))
+    assert.equal((await again.next())?.kind, 'ready', 'it goes on, without a reset')
+    await again.cancel()
   })
 
   test('restarts when the feed breaks, and reports that events may be missing', async (context) => {

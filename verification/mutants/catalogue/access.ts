@@ -193,6 +193,16 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     caughtBy: tests('visible.test.ts', 'bounds what a request reads in search of something to see'),
   },
   {
+    name: 'access-of-a-stream-for-ever',
+    rule: 'access',
+    breaks: 'A stream of events stays open after the access of its reader was withdrawn.',
+    edits: [edit(`${SERVER}/events/stream.ts`, '    if (++this.#beats >= this.#hub.beatsMost) this.end()\n', '')],
+    caughtBy: tests(
+      'events.test.ts',
+      'ends a stream after a while, so that access is decided anew; its reader goes on behind the last event',
+    ),
+  },
+  {
     name: 'read-never-times-out',
     rule: 'bounds',
     breaks: 'A read waits for a slow store without an end.',

@@ -19,7 +19,7 @@ import { makeHistory } from './history.ts'
 import { audit, type Evidence } from './ledger.ts'
 import { draw, ledgerLine, type Told } from './picture.ts'
 import { report, verdict } from './report.ts'
-import { SCHEDULES, TARGET } from './schedules.ts'
+import { SCHEDULES } from './schedules.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { HISTORY_DAYS } from './shop.ts'
 import { createStory, type Story } from './story.ts'
@@ -188,9 +188,9 @@ function verify(file: string): { readonly status: number; readonly said: string 
 /** Until the user stops it: the same faults, again and again, for those who watch in a browser. */
 async function encore(stage: Stage): Promise<never> {
   const { fleet, leaseMs, client, screen, listener } = stage
-  // While no process declares them: otherwise what they miss until they retire would be on record.
+  // While no process declares them: otherwise what they miss until they retire would be on record, and what queued would run.
   for (const { name } of SCHEDULES)
-    if (name !== TARGET) await client.schedules.remove(name, { force: true, author: 'demo', note: 'The story is over' })
+    await client.schedules.remove(name, { force: true, author: 'demo', note: 'The story is over' })
   for (const slot of SLOTS) fleet.start(slot, { isEncore: true, deployment: 'v46' })
   screen.print(`\n The fleet goes on, and so do its faults. Watch it until you press Ctrl-C: ${listener?.dashboard}`)
   for (;;) {

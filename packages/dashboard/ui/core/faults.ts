@@ -32,3 +32,20 @@ export function faultsOf(
     .sort((one, other) => one.at - other.at)
     .slice(0, MOST)
 }
+
+/** Faults that one mark stands for: at the scale of the picture they lie on each other. */
+export function marksOf(
+  faults: readonly Fault[],
+  leastMs: number,
+): readonly { readonly at: number; readonly text: string }[] {
+  const marks: { at: number; faults: Fault[] }[] = []
+  for (const fault of faults) {
+    const last = marks.at(-1)
+    if (last !== undefined && fault.at - last.at < leastMs) last.faults.push(fault)
+    else marks.push({ at: fault.at, faults: [fault] })
+  }
+  return marks.map(({ at, faults: some }) => ({
+    at,
+    text: some.map(({ kind, text }) => `${kind}: ${text}`).join('\n'),
+  }))
+}

@@ -13,6 +13,8 @@ export type LiveEvent =
 export const liveState = signal<'connecting' | 'live' | 'paused' | 'hidden' | 'broken'>('connecting')
 const listeners = new Set<(event: LiveEvent) => void>()
 const RETRY_MS = 3_000
+/** A stream that ends sooner was cut, and is not opened again at once. */
+const LONG_MS = 60_000
 /** While no stream can be opened (all places are taken, a proxy), what is shown is read again after so many tries. */
 const TRIES_UNTIL_READ = 5
 
@@ -50,6 +52,8 @@ function follow(): void {
 
 async function read(own: AbortController): Promise<void> {
   liveState.value = 'connecting'
+  const since = performance.now()
+  let isEnded = false
   try {
     const resume = lastEventId === null ? {} : { 'last-event-id': lastEventId }
     const response = await fetch(apiUrl('events'), { headers: { ...headers(), ...resume }, signal: own.signal })
@@ -57,11 +61,14 @@ async function read(own: AbortController): Promise<void> {
     liveState.value = 'live'
     failures = 0
     await readEvents(response.body)
+    isEnded = performance.now() - since > LONG_MS
   } catch {
     // Told by the state; the stream is opened again below.
   }
   if (stream !== own) return
   stream = null
+  // The server ends a stream now and then, to decide anew who may read it.
+  if (isEnded) return follow()
   liveState.value = 'broken'
   failures++
   if (failures % TRIES_UNTIL_READ === 0) tellAll({ kind: 'reset' })

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Fault } from '../core/faults.ts'
+import { type Fault, marksOf } from '../core/faults.ts'
 import type { Gantt, GanttBar, Grouping } from '../core/gantt.ts'
 import { shownZone } from '../core/preferences.ts'
 import { fireLink, go, link, scheduleLink } from '../core/router.ts'
@@ -10,6 +10,8 @@ import { TimeAxis } from './axis.tsx'
 const SVG_MOST = 2_000
 const SIZE = { lane: 14, gap: 8, width: 1_000, least: 2 } as const
 const TICKS = 8
+/** Marks that are nearer to each other, as a part of the picture, are one. */
+const MARK_PART = 0.008
 /** A ghost that is narrower has no room for dashes. */
 const DASHED = 8
 
@@ -83,12 +85,12 @@ export function GanttView(props: GanttViewProps) {
           ))}
         </div>
         <Drawing placed={placed} height={height} />
-        {faults.map(({ at, kind, text }) => (
+        {marksOf(faults, (to - from) * MARK_PART).map(({ at, text }) => (
           <i
-            key={`${at} ${kind} ${text}`}
+            key={at}
             class="fault"
             style={{ left: `${((at - from) / (to - from)) * 100}%`, height: `${height}px` }}
-            title={`${kind}: ${text}`}
+            title={text}
           />
         ))}
         {nowX === null ? null : (

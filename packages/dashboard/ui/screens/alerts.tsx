@@ -110,7 +110,7 @@ function AlertCard({ alert, reload }: { alert: Alert; reload: () => void }) {
       <p class="muted">
         {severity}, since <When at={firstAt} /> (<When at={firstAt} relative />)
       </p>
-      <ul class="lines">
+      <ul class="lines near">
         {subjects.map(({ name, text }) => (
           <li key={name}>
             {OF_FLEET.includes(rule) ? <strong>{name}</strong> : <a href={scheduleLink(name)}>{name}</a>}

@@ -130,15 +130,16 @@ function PauseNotice({ schedule }: { schedule: ScheduleView }) {
   return (
     <p class="notice">
       Paused <When at={pause.at} relative /> {pause.author === null ? '' : `by ${pause.author}`}
-      {pause.note === null ? '' : `: ${pause.note}`}
-      {pause.untilAt === null ? (
-        ', until it is resumed'
-      ) : (
-        <>
-          , until <When at={pause.untilAt} tz={zoneOf(schedule)} />
-        </>
-      )}
-      .
+      {pause.note === null ? '' : `: ${pause.note}`}.{' '}
+      <span class="muted">
+        {pause.untilAt === null ? (
+          'No end is set.'
+        ) : (
+          <>
+            It ends at <When at={pause.untilAt} tz={zoneOf(schedule)} />.
+          </>
+        )}
+      </span>
     </p>
   )
 }

@@ -27,6 +27,7 @@ const AHEAD = 0.2
 const REFRESH_MS = 3_000
 const RUNS = { limit: 1_000, pages: 5 } as const
 const COMING = 500
+const FAULTS_SHOWN = 50
 
 interface Data {
   readonly from: number
@@ -130,16 +131,19 @@ function Faults({ faults }: { faults: readonly Fault[] }) {
   if (faults.length === 0) return null
   return (
     <Card title="Faults">
-      <ul class="lines" aria-label="Faults in this stretch">
-        {faults.map(({ at, kind, text }) => (
-          <li key={`${at} ${kind} ${text}`}>
-            <strong class="is-bad">{kind}</strong>
-            <span>
-              <When at={at} /> <span class="muted">{text}</span>
-            </span>
-          </li>
-        ))}
+      <ul class="lines faults" aria-label="Faults in this stretch">
+        {faults
+          .slice(-FAULTS_SHOWN)
+          .toReversed()
+          .map(({ at, kind, text }) => (
+            <li key={`${at} ${kind} ${text}`}>
+              <When at={at} />
+              <strong class="error">{kind}</strong>
+              <span>{text}</span>
+            </li>
+          ))}
       </ul>
+      {faults.length > FAULTS_SHOWN ? <p class="muted">and {faults.length - FAULTS_SHOWN} earlier</p> : null}
     </Card>
   )
 }

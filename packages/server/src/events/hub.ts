@@ -15,6 +15,8 @@ export interface HubSettings {
   /** How long the feed goes on when the last one has left: most come back at once. */
   readonly lingerMs: number
   readonly heartbeatMs: number
+  /** A stream ends after so many heartbeats, so that access is decided anew: a token may have been withdrawn. */
+  readonly beatsMost: number
   /** Before the feed is begun again after it broke. */
   readonly retryMs: number
   /** Told of a feed that broke. */
@@ -43,6 +45,10 @@ export class EventHub {
   constructor(source: Source, settings: HubSettings) {
     this.#source = source
     this.#settings = settings
+  }
+
+  get beatsMost(): number {
+    return this.#settings.beatsMost
   }
 
   get listening(): number {

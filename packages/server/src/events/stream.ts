@@ -51,6 +51,7 @@ class EventStream implements Listener {
   #position = 0
   /** Heartbeats in a row that found no room. */
   #unreadBeats = 0
+  #beats = 0
   #isOver = false
 
   constructor(hub: EventHub, options: StreamOptions) {
@@ -106,6 +107,8 @@ class EventStream implements Listener {
     // With the position: a filtered stream that gets no events would otherwise fall behind the ring.
     if (this.#hasRoom()) this.#send(`: beat\nid: ${this.#id(this.#session)}\n\n`)
     else if (++this.#unreadBeats >= MAX_UNREAD_BEATS) this.end()
+    // The client goes on behind the last id, if it still may.
+    if (++this.#beats >= this.#hub.beatsMost) this.end()
   }
 
   /** A property, because it is also the listener of the abort signal. */
