@@ -19,6 +19,7 @@ export const GROUPS: readonly Group[] = [
       ...['docs/stores.md', 'docs/postgres.md', 'docs/redis.md', 'docs/etcd.md', 'docs/zookeeper.md'],
       ...[
         'docs/policies.md',
+        'docs/calendars.md',
         'docs/deploys.md',
         'docs/moving-jobs.md',
         'docs/pm2.md',
