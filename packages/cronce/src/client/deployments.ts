@@ -106,15 +106,17 @@ function deploymentNotLive(app: string, id: string): CronceError {
 
 function viewDeployments({ name, active, activated, deployments, refused }: AppRecord): DeploymentsView {
   const views = deployments.map(viewDeployment).sort((one, other) => one.number - other.number)
-  return Object.assign({ app: name, active, activated, deployments: views, refused }, { [RECORDS]: deployments })
+  const view: DeploymentsView = { app: name, active, activated, deployments: views, refused }
+  RECORDS.set(view, deployments)
+  return view
 }
 
-/** Not part of the view, and not in JSON: what the watchdog reads in it may name jobs that a caller must not see. */
-const RECORDS = Symbol('records')
+/** Beside the views: what the watchdog reads in a record may name jobs that a caller must not see. */
+const RECORDS = new WeakMap<DeploymentsView, readonly DeploymentRecord[]>()
 
 /** The records that a view was made of. */
 export function deploymentRecords(view: DeploymentsView): readonly DeploymentRecord[] {
-  return (view as { readonly [RECORDS]?: readonly DeploymentRecord[] })[RECORDS] ?? []
+  return RECORDS.get(view) ?? []
 }
 
 /** By field: the record grows, and what it holds beside these is for processes. */
