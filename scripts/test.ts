@@ -14,6 +14,7 @@ const LONG = [
   'packages/cronce/test/node-cron/coordinator-servers.test.ts',
   'packages/cronce/test/node-cron/drop-in-processes.test.ts',
   'packages/cronce/test/node-cron/drop-in-servers.test.ts',
+  'packages/cronce/test/processes/deploy-situations.test.ts',
   'packages/cronce/test/store/etcd-random.test.ts',
   'packages/cronce/test/store/postgres-libraries.test.ts',
   'packages/cronce/test/store/postgres-pgbouncer.test.ts',

@@ -13,7 +13,7 @@ import { expressions } from '../oracle/generate-expression.ts'
 const { CRONCE_SEED = '20261118' } = process.env
 const SEED = Number(CRONCE_SEED)
 const DAY = 86_400_000
-const RUNS = Math.ceil(1_000 * caseScale(0.25))
+const RUNS = Math.ceil(1_000 * caseScale(0.1))
 /** In days, before and after a zone change: most fires move farther than a day. */
 const REACH = 6
 
