@@ -319,8 +319,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retire.ts',
-        'set(draft, { retiredAt: context.now, ',
-        'set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
+        'set(draft, { retiredAt, ',
+        'set(draft, { retiredAt: draft.open.length > 0 ? null : retiredAt, ',
       ),
     ],
     caughtBy: engine(
