@@ -20,6 +20,11 @@ const renames = (...names: string[]): CaughtBy => ({
   file: 'packages/cronce/test/engine/deploy-rename.test.ts',
   names,
 })
+const renamedBack = (...names: string[]): CaughtBy => ({
+  judge: 'tests',
+  file: 'packages/cronce/test/engine/deploy-rename-holder.test.ts',
+  names,
+})
 const lateRenames = (...names: string[]): CaughtBy => ({
   judge: 'tests',
   file: 'packages/cronce/test/engine/deploy-late-rename.test.ts',
@@ -314,8 +319,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retire.ts',
-        'set(draft, { retiredAt: context.now, ',
-        'set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, ',
+        'set(draft, { retiredAt, ',
+        'set(draft, { retiredAt: draft.open.length > 0 ? null : retiredAt, ',
       ),
     ],
     caughtBy: engine(
@@ -853,6 +858,14 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
       file: 'packages/cronce/test/engine/run-due.test.ts',
       names: ['the fire of a killed call runs again in a release that has renamed its job'],
     },
+  },
+  {
+    name: 'renamed-back-by-the-clock',
+    rule: 'P1',
+    breaks:
+      'A job that is renamed back after the clock of the store was set back runs again what it has run under the new name.',
+    edits: [edit('policy/deploy/retire.ts', 'Math.max(context.now, (by.after ?? 0) + 1)', 'context.now')],
+    caughtBy: renamedBack('a job that is renamed back after the clock was set back runs nothing again'),
   },
   {
     name: 'late-rename-runs-again',

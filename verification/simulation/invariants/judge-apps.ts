@@ -296,7 +296,8 @@ function checkRenamed(parts: AppsJudgeParts, { app, releases }: LiveApp, apps: r
  * a deploy that drops it, that depends on which release is the newest.
  */
 function isEntitled({ releases }: LiveApp, name: string): boolean {
-  const declaring = releases.filter(({ jobs }) => jobs[name] !== undefined)
+  // A release that has the job on each host, or where a label is, does not declare this schedule.
+  const declaring = releases.filter((release) => ownNames(release).includes(name))
   if (declaring.length === 0) return false
   const isOneDeployment = new Set(releases.map(({ id }) => id)).size === 1
   const hasNoIds = releases.every(({ isImplicit }) => isImplicit === true)

@@ -75,13 +75,14 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   'queue-full': isQueueFull,
   paused: (question) => question.mayBePaused && isLetGoInPause(question),
   'skipped-by-operator': (question) => isAsked(question, 'skip-next', ({ dueAt }) => dueAt === question.record.dueAt),
-  calendar: ({ specs, record }) => specs.some((spec) => isExcluded(spec, record.dueAt)),
+  // What came due while it was retired is recorded under the definition from before, when it comes back.
+  calendar: ({ subject, specs, record, ended }) =>
+    (isRetiredBy(subject, ended) ? subject.definitions.specs : specs).some((spec) => isExcluded(spec, record.dueAt)),
   late: (question) => isLate(question, 'skip'),
   superseded: (question) => isLate(question, 'latest') && isSuperseded(question),
   'too-late': (question) => (isLate(question, 'all') && isBeyondLimit(question)) || isBeyondWindow(question),
   // Recorded when the schedule came back with another timing.
-  'while-retired': ({ subject, ended }) =>
-    subject.operations.some((operation) => operation.verb === 'retire' && timesOf(operation).from <= ended.to),
+  'while-retired': ({ subject, ended }) => isRetiredBy(subject, ended),
   crashed: (question) => isCrashed(question) && question.specs.some(({ guarantee }) => guarantee === 'at-most-once'),
   'crash-budget': (question) => {
     const crashes = question.runs.filter(({ reason }) => reason === 'crashed').length
@@ -109,6 +110,11 @@ const TESTS: Readonly<Record<string, (question: Question) => boolean>> = {
   },
   retired: (question) => isAsked(question, 'retire', () => true),
   removed: (question) => isAsked(question, 'remove', () => true),
+}
+
+/** Whether the schedule may have been retired before that. */
+function isRetiredBy({ operations }: Subject, { to }: Times): boolean {
+  return operations.some((operation) => operation.verb === 'retire' && timesOf(operation).from <= to)
 }
 
 /** Another fire started then whose record was deleted since: its handler is the only witness. */

@@ -20,6 +20,22 @@ function recorded(record: Partial<LedgerFire>, options: Options = {}): Builder {
   return history
 }
 
+test('C10: what a calendar excluded while the schedule was retired is recorded when it comes back with another timing', () => {
+  const cameBack = (days: string) => {
+    const trigger = { kind: 'cron', expression: '* * * * *', tz: 'UTC', dst: 'auto', calendar: { days } } as const
+    const made = new Builder().node('n1', 0).define(10, { trigger })
+    const back = T + MINUTE / 2
+    const history = minutes([5, 6, 7, 8, 9, 10], made.ask(MINUTE / 2, { verb: 'retire' }).define(back))
+    for (const minute of [1, 2, 3, 4]) {
+      const at = EPOCH + back
+      history.record(minute * MINUTE, { plannedAt: at, endedAt: at, outcome: 'skipped', reason: 'calendar' })
+    }
+    return history.read(END)
+  }
+  clean(cameBack('2026-03-01'))
+  wrong('C10', cameBack('2026-03-02'))
+})
+
 test('C10: reasons are true: paused, skipped, cancelled, retired, removed', () => {
   const asked = (history: Builder, ...what: Parameters<Builder['ask']>) => history.ask(...what)
   wrong('C10', recorded({ outcome: 'skipped', reason: 'paused' }).read(END))

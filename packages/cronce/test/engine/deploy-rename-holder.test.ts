@@ -105,6 +105,32 @@ test('fires that ran under the new name are not missed under the old one after a
   fleet.end()
 })
 
+test('a job that is renamed back after the clock was set back runs nothing again', async () => {
+  for (const ids of [
+    ['v1', 'v2'],
+    [undefined, undefined],
+  ]) {
+    const fleet = await createFleet()
+    const first = await fleet.add(job('bill'), { deployment: ids[0] })
+    await fleet.advance('165s')
+    await fleet.world.until(first.app.stop())
+    const second = await fleet.add(job('invoice', { was: 'bill' }), { deployment: ids[1] })
+    await fleet.advance('105s')
+    // By the clock, the new name is retired before the old one was.
+    fleet.stepStore(-150_000)
+    await fleet.advance('1s')
+    await fleet.world.until(second.app.stop())
+    await fleet.add(job('bill'), { deployment: ids[0] })
+    await fleet.advance('6m')
+    const names = fleet.handled.map(({ dueAt, schedule }) => `${(dueAt - NEW_YEAR) / MINUTE} ${schedule}`)
+    assert.deepEqual(names, [
+      ...['0 bill', '1 bill', '2 bill', '3 invoice', '4 invoice'],
+      ...['5 bill', '6 bill', '7 bill', '8 bill'],
+    ])
+    fleet.end()
+  }
+})
+
 test('fires that a pause has held back survive a rename and its rollback', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(job('bill'), { deployment: 'v1' })
