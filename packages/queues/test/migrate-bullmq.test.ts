@@ -45,7 +45,7 @@ function start(name: string, program: string, more: Readonly<Record<string, stri
   return fleet
 }
 
-/** Between two slots: whoever is ended then is not in the middle of one. */
+/** Between two slots: a process that is ended then is not in the middle of one. */
 async function betweenSlots(): Promise<void> {
   await sleep((1.5 * SECOND_MS - (Date.now() % SECOND_MS)) % SECOND_MS)
 }

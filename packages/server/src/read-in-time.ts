@@ -10,7 +10,7 @@ export async function readInTime<Value>(
   ms: number,
   work: Promise<Value>,
 ): Promise<Value> {
-  // A change goes on whatever its client is told, and a stream begins at once.
+  // A change goes on after its client has got an error, and a stream begins at once.
   if (method !== 'GET' || type === 'text/event-stream') return work
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(tooLate(ms)), ms)

@@ -7,9 +7,9 @@ export interface ShopJob {
   readonly tz?: string
   readonly takesMs: number
   readonly steps?: readonly string[]
-  /** The first attempt of about every so many fires throws, and of half of those the second one, too. */
+  /** About one fire in this many throws in its first attempt, and half of those in the second, too. */
   readonly failsEvery?: number
-  /** Every so many runs take far longer. */
+  /** One run in this many takes far longer. */
   readonly longEvery?: number
   /** Since a few hours, it always fails. */
   readonly isBroken?: boolean

@@ -28,7 +28,7 @@ export function inTurn(sources: readonly StoreSource<never>[]): StoreSource<neve
   }
 }
 
-/** Every so many rules of the suite. */
+/** One rule of the suite in this many. */
 export function describeSome(name: string, open: () => Promise<StoreUnderTest>, share: number): void {
   let count = 0
   describeRules(name, open, () => count++ % share === 0)

@@ -104,7 +104,7 @@ describe('a command', { concurrency: 2, timeout: 600_000 }, () => {
     assert.match((await endOfJob('signal')).run.error?.message ?? '', /was ended by SIGUSR1\.$/)
   })
 
-  test('that fails is told by its own words: the error of a Node.js program, and no frames of cronce', async (context) => {
+  test('that fails is reported in its own words: the error of a Node.js program, and no frames of cronce', async (context) => {
     const app = openApp(context)
     app.job('node', { command: [process.execPath, '-e', "throw new RangeError('no invoices')"] })
     app.job('cause', {

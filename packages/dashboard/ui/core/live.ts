@@ -15,7 +15,7 @@ const listeners = new Set<(event: LiveEvent) => void>()
 const RETRY_MS = 3_000
 /** A stream that ends sooner was cut, and is not opened again at once. */
 const LONG_MS = 60_000
-/** While no stream can be opened (all places are taken, a proxy), what is shown is read again after so many tries. */
+/** While no stream can be opened (all places are taken, a proxy), the page reads again after this number of tries. */
 const TRIES_UNTIL_READ = 5
 
 let stream: AbortController | null = null

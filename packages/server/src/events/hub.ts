@@ -15,7 +15,7 @@ export interface HubSettings {
   /** How long the feed goes on when the last one has left: most come back at once. */
   readonly lingerMs: number
   readonly heartbeatMs: number
-  /** A stream ends after so many heartbeats, so that access is decided anew: a token may have been withdrawn. */
+  /** A stream ends after this number of heartbeats, so that access is decided anew: a token may have been withdrawn. */
   readonly beatsMost: number
   /** Before the feed is begun again after it broke. */
   readonly retryMs: number
