@@ -121,6 +121,16 @@ describe('doctor judges by the rules of the watchdog', () => {
     await app.stop()
   })
 
+  test('work that was executed twice in one millisecond, in whichever order the two are on record', async () => {
+    const { app } = await started(() => {})
+    for (let name = 0; name < 12; name++) {
+      for (let time = 0; time < 2; time++) await app.detect(`mail-${name}`, { window: '10m' }, () => {})
+    }
+    const { internal } = await gatherFleet(app, () => {})
+    assert.equal(internal.filter(({ rule }) => rule === 'duplicate').length, 12)
+    await app.stop()
+  })
+
   test('a job that no process has, and a run that hangs', async () => {
     const { kit, app, found } = await started((made) => made.job('report', {}, () => new Promise<void>(() => {})))
     await app.schedules.create('lost', { job: 'gone', cron: '0 0 * * *', timeout: '1m' })

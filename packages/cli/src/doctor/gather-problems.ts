@@ -1,4 +1,4 @@
-import type { Client, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
+import type { Client, FireEnd, FireView, InstanceView, RunView, ScheduleView } from 'cronce'
 import {
   HEARTBEAT_PREFIX,
   isDuplicate,
@@ -60,7 +60,7 @@ export class Problems {
       const history = await this.#client.fires.latest({ schedules: some.map(({ name }) => name), limit: HISTORY })
       for (const view of some) {
         const own = history.filter(({ schedule }) => schedule === view.name)
-        const ends = this.#unanswered(view, own[0]?.reason === 'overlap')
+        const ends = this.#unanswered(view, isLatestTwice(own))
         this.#found.set(view.name, this.#judge(view, ends, own).problems)
       }
     }
@@ -115,6 +115,11 @@ export class Problems {
     }
     return views
   }
+}
+
+/** Two processes that execute in the same millisecond leave two latest records, in any order. */
+function isLatestTwice(history: readonly FireEnd[]): boolean {
+  return history.some(({ dueAt, reason }) => dueAt === history[0]!.dueAt && reason === 'overlap')
 }
 
 /** What ended lately, by schedule: the latest run of each, and what did not run. */
