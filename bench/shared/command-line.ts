@@ -8,18 +8,21 @@ export interface BenchCommand<Part extends string> {
   /** Those that are still to be measured. */
   readonly parts: readonly Part[]
   readonly saved: Saved
+  /** Where the report for the docs goes. */
+  readonly report: string | undefined
   progress(text: string): void
   /** On standard output, as text or as JSON, and in a file if one was named. */
   print(text: string, data: object): void
 }
 
-/** [--quick] [--only PART,…] [--save FILE] [--markdown FILE] [--json] */
+/** [--quick] [--only PART,…] [--save FILE] [--report FOLDER] [--markdown FILE] [--json] */
 export function benchCommand<Part extends string>(all: readonly Part[]): BenchCommand<Part> {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
       save: { type: 'string' },
+      report: { type: 'string' },
       markdown: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
@@ -31,6 +34,7 @@ export function benchCommand<Part extends string>(all: readonly Part[]): BenchCo
     // A part that is named is measured again, even if the file has it.
     parts: values.only === undefined ? all.filter((part) => !saved.has(part)) : partsOf(all, values.only),
     saved,
+    report: values.report,
     progress: (text) => void process.stderr.write(`${((performance.now() - begun) / 1000).toFixed(0)} s  ${text}\n`),
     print(text, data) {
       process.stdout.write(values.json ? `${JSON.stringify(data, null, 2)}\n` : text)
