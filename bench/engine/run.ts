@@ -35,7 +35,7 @@ if (values['only-watch']) {
   process.stdout.write(`${watchingTable(watching)}\n`)
   process.exit()
 }
-const overhead = await measureOverhead(quick ? 50 : 1_000)
+const overhead = await measureOverhead(quick ? 10 : 150)
 const { percent, from, to } = differenceOf(overhead, 'measured')
 progress(`metrics: ${percent.toFixed(1)} % more CPU per fire (${from.toFixed(1)} to ${to.toFixed(1)})`)
 if (values['only-metrics']) {
