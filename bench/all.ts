@@ -9,7 +9,7 @@
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { currentCommit, describeMachine, type Report, ROOT } from '../scripts/reports/report.ts'
 import { writeFigures } from '../scripts/reports/run.ts'
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     report: { type: 'string', default: 'docs/reports' },
   },
 })
-const raw = join(ROOT, values.raw)
+const raw = resolve(ROOT, values.raw)
 mkdirSync(raw, { recursive: true })
 const commit = currentCommit()
 const wanted = values.only?.split(',')
@@ -80,7 +80,7 @@ function run(args: readonly string[]): Promise<number> {
 }
 
 function isMeasured(name: string): boolean {
-  const file = join(ROOT, values.report, `${name}.json`)
+  const file = resolve(ROOT, values.report, `${name}.json`)
   if (!existsSync(file)) return false
   const { isQuick, measured } = JSON.parse(readFileSync(file, 'utf8')) as Report
   return isQuick === values.quick && measured.every((one) => one.commit === commit)

@@ -52,7 +52,7 @@ const measurers: { readonly [Name in Part]: (options: MeasureOptions) => Promise
       late(options, { ...memory, instances }, 200),
     ),
   metrics: async ({ quick, progress }) => {
-    const overhead = await measureOverhead(quick ? 50 : 1_000)
+    const overhead = await measureOverhead(quick ? 10 : 150)
     const { percent, from, to } = differenceOf(overhead, 'measured')
     progress(`metrics: ${percent.toFixed(1)} % more CPU per fire (${from.toFixed(1)} to ${to.toFixed(1)})`)
     return overhead

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { Plot } from '../../scripts/reports/plot.ts'
 import {
   type Comparison,
@@ -48,7 +48,7 @@ export function publish(folder: string | undefined, published: Published): void 
     comparisons,
     plots: plots.filter((plot) => plot !== null),
   }
-  writeReport(report, join(ROOT, folder))
+  writeReport(report, resolve(ROOT, folder))
 }
 
 interface Round {
