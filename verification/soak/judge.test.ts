@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ALLOWANCES, BYTES_PER_FIRE, judgeProcess, judgeSeries, judgeSize, slopeOf } from './judge.ts'
+import { ALLOWANCES, BYTES_PER_DUE_TIME, judgeProcess, judgeSeries, judgeSize, slopeOf } from './judge.ts'
 import type { Sample } from './order.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -49,11 +49,11 @@ test('few samples are no verdict', () => {
     ).verdict,
     'too few samples',
   )
-  assert.equal(judgeSize([{ at: 0, bytes: 1, fires: 1 }]).verdict, 'too few samples')
+  assert.equal(judgeSize([{ at: 0, bytes: 1, due: 1 }]).verdict, 'too few samples')
 })
 
 test('a store may grow by its records, and by nothing else', () => {
-  const sizes = (perFire: number) => times.map((at) => ({ at, fires: at * 40, bytes: 1_000_000 + at * 40 * perFire }))
-  assert.equal(judgeSize(sizes(BYTES_PER_FIRE / 2)).verdict, 'flat')
-  assert.equal(judgeSize(sizes(BYTES_PER_FIRE * 2)).verdict, 'grows')
+  const sizes = (each: number) => times.map((at) => ({ at, due: at * 40, bytes: 1_000_000 + at * 40 * each }))
+  assert.equal(judgeSize(sizes(BYTES_PER_DUE_TIME / 2)).verdict, 'flat')
+  assert.equal(judgeSize(sizes(BYTES_PER_DUE_TIME * 2)).verdict, 'grows')
 })

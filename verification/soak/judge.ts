@@ -26,10 +26,10 @@ export const ALLOWANCES: readonly Allowance[] = [
 ]
 
 /**
- * What the store keeps for a fire, index entries and the log included. The record of every fire is kept for two days at least, so that
- * a store grows with fires; it must not grow with anything else.
+ * What the store keeps for a due time, index entries and the log included. Each record is kept for two days at least, so that a store
+ * grows with due times; it must not grow with anything else.
  */
-export const BYTES_PER_FIRE = 4_000
+export const BYTES_PER_DUE_TIME = 4_000
 
 /** Fewer samples than this say nothing. */
 export const LEAST_SAMPLES = 9
@@ -69,14 +69,14 @@ export function judgeSeries(
   }
 }
 
-/** Bytes by fires instead of by time: a store that is down handles none and grows by none. */
+/** By due times instead of by time. */
 export function judgeSize(sizes: readonly SizeSample[]): Judged {
   const judged = sizes.slice(Math.floor(sizes.length / 3))
-  const perFire = slopeOf(judged.map(({ fires, bytes }) => [fires, bytes] as const))
+  const each = slopeOf(judged.map(({ due, bytes }) => [due, bytes] as const))
   return {
-    ...{ what: 'store: bytes per fire', unit: 'bytes', from: judged[0]?.bytes ?? Number.NaN },
-    ...{ to: judged.at(-1)?.bytes ?? Number.NaN, growth: perFire, allowed: BYTES_PER_FIRE },
-    verdict: sizes.length < LEAST_SAMPLES ? 'too few samples' : perFire <= BYTES_PER_FIRE ? 'flat' : 'grows',
+    ...{ what: 'store: bytes per due time', unit: 'bytes', from: judged[0]?.bytes ?? Number.NaN },
+    ...{ to: judged.at(-1)?.bytes ?? Number.NaN, growth: each, allowed: BYTES_PER_DUE_TIME },
+    verdict: sizes.length < LEAST_SAMPLES ? 'too few samples' : each <= BYTES_PER_DUE_TIME ? 'flat' : 'grows',
   }
 }
 

@@ -39,6 +39,6 @@ export interface Sample extends OwnSample {
 export interface SizeSample {
   readonly at: number
   readonly bytes: number
-  /** Handled by then, by all measured processes. */
-  readonly fires: number
+  /** Due times of all schedules by then. Each of them is recorded, whatever became of it. */
+  readonly due: number
 }

@@ -97,10 +97,10 @@ function plotsOf({ store, samples, sizes }: SoakResult): readonly Plot[] {
 
 function sizePlot(store: string, sizes: readonly SizeSample[]): Plot {
   return {
-    ...({ kind: 'lines', id: 'size', unit: 'MB', x: 'fires' } as const),
-    title: `Soak on ${store}: size of the store by the number of fires`,
-    note: 'Records of two days are kept, so that the size grows with the fires.',
-    lines: [{ label: store, points: thinned(sizes).map(({ fires, bytes }) => [fires, rounded(bytes / 1e6)] as const) }],
+    ...({ kind: 'lines', id: 'size', unit: 'MB', x: 'due times' } as const),
+    title: `Soak on ${store}: size of the store by the number of due times`,
+    note: 'Records of two days are kept, so that the size grows with the due times.',
+    lines: [{ label: store, points: thinned(sizes).map(({ due, bytes }) => [due, rounded(bytes / 1e6)] as const) }],
   }
 }
 

@@ -97,7 +97,8 @@ async function endure(
     const fires = [...samples.values()].reduce((sum, own) => sum + (own.at(-1)?.fires ?? 0), 0)
     // A server that is down has no size.
     const size = await bytes().catch(() => null)
-    if (size !== null && taken.every((sample) => sample !== null)) sizes.push({ at, bytes: size, fires })
+    const due = Math.floor(at / Number(values.every)) * Number(values.schedules)
+    if (size !== null) sizes.push({ at, bytes: size, due })
     if (at % 60 < SAMPLE_MS / 1_000)
       say(`${at} s: ${fires} fires, ${size === null ? 'no' : Math.round(size / 1_000)} kB`)
     await sleep(Math.max(0, (at + SAMPLE_MS / 1_000) * 1_000 - (performance.now() - begun)))
@@ -109,7 +110,7 @@ async function endure(
     everySeconds: Number(values.every),
     faults,
     exits: measured.reduce((sum, { exits }) => sum + exits, 0),
-    fires: sizes.at(-1)?.fires ?? 0,
+    fires: [...samples.values()].reduce((sum, own) => sum + (own.at(-1)?.fires ?? 0), 0),
     samples: Object.fromEntries(samples),
     sizes,
     judged: [...[...samples].flatMap(([name, own]) => judgeProcess(name, own)), judgeSize(sizes)],
