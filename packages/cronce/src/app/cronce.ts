@@ -15,6 +15,7 @@ import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
 import { appWatch } from './app-watch.ts'
 import { atEntry } from './at-entry.ts'
+import { isDeclaring, rememberDeclaration } from './declaration.ts'
 import type { DetectOptions, Detector } from './detect.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
@@ -170,6 +171,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     [Symbol.asyncDispose]: () => app.stop(),
   }
   rememberExclusiveParts(app, exclusiveParts)
+  rememberDeclaration(app, async () => (await import('./app-engine.ts')).describeApp(core))
   rememberGauges(app, { meters: core.meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null })
   return app
 }
@@ -207,11 +209,12 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
         logger.warn(`${message} (${code})`)
       },
     })
-  const lazy = lazyStore<Tx>(() => open(resolved.namespace), {
+  const lazy = lazyStore<Tx>(isDeclaring() ? onlyDeclares : () => open(resolved.namespace), {
     message: 'This app was stopped.',
     hint: 'Start it again, or look at the store by connect().',
   })
   return {
+    isDeclaring: isDeclaring(),
     resolved,
     around,
     logger,
@@ -226,6 +229,12 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     middleware: [],
     checkIns: new Set(),
   }
+}
+
+async function onlyDeclares(): Promise<never> {
+  throw new CronceError('STORE_CLOSED', 'This app was loaded to say what it declares, and may not use its store.', {
+    hint: 'Call the store after start(), and not while the module is loaded.',
+  })
 }
 
 function clientPartsOf<Tx>(
