@@ -34,7 +34,10 @@ export const plan: Command = {
   flags: {
     days: { type: 'string', value: 'N', help: 'How far to compare due times, 1 to 366 days (default 365)' },
     count: { type: 'string', short: 'n', value: 'N', help: 'Number of next due times, 0 to 100 (default 10)' },
-    'detailed-exitcode': { type: 'boolean', help: 'Exit code 0 if nothing changes, 10 for changes, 11 if there is a risk' },
+    'detailed-exitcode': {
+      type: 'boolean',
+      help: 'Exit code 0 if nothing changes, 10 for changes, 11 if there is a risk',
+    },
     markdown: { type: 'boolean', help: 'Print a summary in Markdown' },
     ...{ app, deployment },
     ...TIME_FLAGS,

@@ -17,7 +17,8 @@ export interface FireChanges {
 
 /**
  * Compares ascending due times under two rules. An old due time that is gone has *moved* to a new one if each lies between the
- * neighbours of the other: between the due times before and after it under its own rule. Pairs are made in the order of time.
+ * neighbours of the other: between the due times before and after it under its own rule. Of two such, it has moved to the earlier one,
+ * and none is taken twice.
  */
 export function compareDueTimes(before: readonly number[], after: readonly number[]): FireChanges {
   const [old, now] = [new Set(before), new Set(after)]
@@ -27,21 +28,18 @@ export function compareDueTimes(before: readonly number[], after: readonly numbe
   let next = 0
   for (const [index, at] of before.entries()) {
     if (now.has(at)) continue
-    const from = before[index - 1] ?? Number.NEGATIVE_INFINITY
-    while (next < after.length && (after[next]! <= from || old.has(after[next]!))) next++
-    const to = after[next]
-    const isPair =
-      to !== undefined &&
-      to < (before[index + 1] ?? Number.POSITIVE_INFINITY) &&
-      at > (after[next - 1] ?? Number.NEGATIVE_INFINITY) &&
-      at < (after[next + 1] ?? Number.POSITIVE_INFINITY)
-    if (!isPair) {
+    while (next < after.length && after[next]! < at) next++
+    const [from, to] = [before[index - 1] ?? Number.NEGATIVE_INFINITY, before[index + 1] ?? Number.POSITIVE_INFINITY]
+    // Of the new due times, only the ones right before and right after it have it between their neighbours.
+    const target = [after[next - 1], after[next]].find(
+      (other) => other !== undefined && other > from && other < to && !old.has(other) && !taken.has(other),
+    )
+    if (target === undefined) {
       lost.push(at)
       continue
     }
-    moved.push({ from: at, to })
-    taken.add(to)
-    next++
+    moved.push({ from: at, to: target })
+    taken.add(target)
   }
   const added = after.filter((at) => !old.has(at) && !taken.has(at))
   return { kept: before.length - moved.length - lost.length, moved, lost, added }

@@ -135,8 +135,15 @@ function ofChange(change: PlannedChange, looked: Looked): Remark[] {
     return [about('risk', 'RETIRED_WHILE_PAUSED', message, 'Ask the operator who paused it.')]
   }
   if (kind === 'undeclared') {
-    const message = `No file declares ${name} any more. Without deployment ids, it goes on while a process declares it, and is retired afterwards.`
-    return [about('note', 'UNDECLARED', message, 'Set CRONCE_DEPLOYMENT in all processes, so that it is retired with the deploy.')]
+    const message = `No file declares ${name} any more. Without deployment ids it is not retired at once: its due times wait for a process that declares it.`
+    return [
+      about(
+        'note',
+        'UNDECLARED',
+        message,
+        'Set CRONCE_DEPLOYMENT in all processes, so that it is retired with the deploy.',
+      ),
+    ]
   }
   if (after === null) return []
   return [...ofTrigger(change, after, looked, about), ...ofOperator(change, after, about), ...ofSwitch(change, about)]
@@ -144,7 +151,12 @@ function ofChange(change: PlannedChange, looked: Looked): Remark[] {
 
 type About = (level: Remark['level'], code: RemarkCode, message: string, hint: string) => Remark
 
-function ofTrigger({ name, fires }: PlannedChange, after: ScheduleView, { now, until }: Looked, about: About): Remark[] {
+function ofTrigger(
+  { name, fires }: PlannedChange,
+  after: ScheduleView,
+  { now, until }: Looked,
+  about: About,
+): Remark[] {
   const { trigger, pause } = after
   if (trigger === null) return []
   if (trigger.kind === 'at') {
@@ -158,13 +170,25 @@ function ofTrigger({ name, fires }: PlannedChange, after: ScheduleView, { now, u
     found.push(about('risk', 'NEVER_DUE', message, 'Check its expression, start, end and limit: cronce explain.'))
   }
   for (const words of clockChanges(after, now, until)) {
-    found.push(about('risk', 'CLOCK_CHANGE', `${name}: ${words}.`, 'Choose another time of day, or leave out dst, gap and overlap.'))
+    found.push(
+      about(
+        'risk',
+        'CLOCK_CHANGE',
+        `${name}: ${words}.`,
+        'Choose another time of day, or leave out dst, gap and overlap.',
+      ),
+    )
   }
   return found
 }
 
 /** What the clock changes of the zone do to it, where a due time is dropped or repeated. */
-export function clockChanges(schedule: ScheduleView, from: number, to: number, also: readonly string[] = []): readonly string[] {
+export function clockChanges(
+  schedule: ScheduleView,
+  from: number,
+  to: number,
+  also: readonly string[] = [],
+): readonly string[] {
   const { trigger: data } = schedule
   const trigger = data === null ? null : makeTrigger(data)
   if (trigger?.kind !== 'cron' || trigger.never || trigger.timing !== 'fixed') return []

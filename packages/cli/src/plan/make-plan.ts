@@ -53,7 +53,11 @@ const DAY_MS = 86_400_000
 const LOAD_DAYS = 7
 
 /** Compare what the code declares with what the store has. Reads the store, and writes nothing to it. */
-export async function makePlan(store: Store, declarations: readonly Declaration[], options: PlanOptions): Promise<Plan> {
+export async function makePlan(
+  store: Store,
+  declarations: readonly Declaration[],
+  options: PlanOptions,
+): Promise<Plan> {
   const [{ settings }] = declarations as readonly [Declaration, ...Declaration[]]
   const copy = await copyStore(store, settings.app, declarations)
   const assumed = assumedId(copy, settings)
@@ -118,5 +122,6 @@ function described(change: FoundChange, horizon: Horizon): PlannedChange {
 function withoutRetired({ kind, before, after }: FoundChange): Pick<FoundChange, 'before' | 'after'> {
   if (kind === 'refused') return { before: null, after: null }
   const isDue = before !== null && before.retiredAt === null
-  return { before: isDue && kind !== 'added' ? before : null, after }
+  // What no process declares waits for one, and is missed.
+  return { before: isDue && kind !== 'added' ? before : null, after: kind === 'undeclared' ? null : after }
 }

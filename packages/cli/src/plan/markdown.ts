@@ -1,5 +1,14 @@
 import type { Plan, PlannedChange } from './make-plan.ts'
-import { countWords, crowdWords, fireWords, hasOtherTimes, kindWords, loadWords, nextRows, spreadWords } from './plan-words.ts'
+import {
+  countWords,
+  crowdWords,
+  fireWords,
+  hasOtherTimes,
+  kindWords,
+  loadWords,
+  nextRows,
+  spreadWords,
+} from './plan-words.ts'
 
 /** A summary for a pull request. */
 export function markdownOf(plan: Plan): string {
@@ -31,7 +40,12 @@ export function markdownOf(plan: Plan): string {
 function nextTable(change: PlannedChange): readonly string[] {
   const rows = nextRows(change).map(([was, is]) => `| ${was} | ${is} |`)
   return [
-    ...[`<details><summary>Next due times of ${text(change.name)}</summary>`, '', '| before | after |', '| --- | --- |'],
+    ...[
+      `<details><summary>Next due times of ${text(change.name)}</summary>`,
+      '',
+      '| before | after |',
+      '| --- | --- |',
+    ],
     ...[...rows, '', '</details>'],
   ]
 }

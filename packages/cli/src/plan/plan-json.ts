@@ -24,7 +24,18 @@ export function planJson(plan: Plan, where: string): object {
   }
 }
 
-function changeJson({ kind, name, was, before, after, refusal, differences, next, fires, clockChanges }: PlannedChange) {
+function changeJson({
+  kind,
+  name,
+  was,
+  before,
+  after,
+  refusal,
+  differences,
+  next,
+  fires,
+  clockChanges,
+}: PlannedChange) {
   const { moved, lost, added, switch: at } = fires
   const pause = after?.pause ?? null
   return {
@@ -34,13 +45,19 @@ function changeJson({ kind, name, was, before, after, refusal, differences, next
     next: { before: next.before.map(iso), after: next.after.map(iso) },
     fires: {
       ...{ before: fires.before, after: fires.after, until: iso(fires.until), kept: fires.kept },
-      moved: { count: moved.length, first: moved.slice(0, MOST_LISTED).map(({ from, to }) => ({ from: iso(from), to: iso(to) })) },
+      moved: {
+        count: moved.length,
+        first: moved.slice(0, MOST_LISTED).map(({ from, to }) => ({ from: iso(from), to: iso(to) })),
+      },
       lost: { count: lost.length, first: lost.slice(0, MOST_LISTED).map(iso) },
       added: { count: added.length, first: added.slice(0, MOST_LISTED).map(iso) },
       switch: at === null ? null : { kind: at.kind, last: iso(at.last), first: iso(at.first) },
     },
     clockChanges,
-    paused: pause === null ? null : { until: pause.untilAt === null ? null : iso(pause.untilAt), author: pause.author, note: pause.note },
+    paused:
+      pause === null
+        ? null
+        : { until: pause.untilAt === null ? null : iso(pause.untilAt), author: pause.author, note: pause.note },
   }
 }
 

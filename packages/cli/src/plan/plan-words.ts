@@ -43,7 +43,7 @@ export function kindWords(change: PlannedChange, { holdDownMs }: Plan): string {
 /** What becomes of the due times; `null`: nothing. */
 export function fireWords(change: PlannedChange): string | null {
   const { fires, kind } = change
-  if (kind === 'refused' || kind === 'undeclared') return null
+  if (kind === 'refused') return null
   if (kind === 'added' || kind === 'returned') return `${counted(fires.after, 'new due time')}${untilWords(fires)}`
   const parts = [
     fires.moved.length === 0 ? null : `${formatCount(fires.moved.length)} moved${byWords(fires.moved)}`,
@@ -55,7 +55,7 @@ export function fireWords(change: PlannedChange): string | null {
 }
 
 function untilWords({ until }: ComparedFires): string {
-  return ` before ${formatUtc(until)}`
+  return ` before ${formatUtc(until).slice(0, 10)}`
 }
 
 /** How far, if that is the same for most of them. */
@@ -68,7 +68,11 @@ function byWords(moved: readonly MovedFire[]): string {
 }
 
 /** Rows of the next due times, before and after, each in its zone. */
-export function nextRows({ next, before, after }: PlannedChange): readonly (readonly [before: string, after: string])[] {
+export function nextRows({
+  next,
+  before,
+  after,
+}: PlannedChange): readonly (readonly [before: string, after: string])[] {
   const said = (times: readonly number[], schedule: PlannedChange['after']): readonly string[] => {
     const tz = triggerZone(schedule?.trigger ?? null)
     return times.map((at) => formatLocal(at, tz, precisionFor(times, tz)))
@@ -79,7 +83,7 @@ export function nextRows({ next, before, after }: PlannedChange): readonly (read
 
 /** Whether the next due times are worth a list: they differ. */
 export function hasOtherTimes({ kind, next }: PlannedChange): boolean {
-  return kind !== 'undeclared' && kind !== 'refused' && next.before.join() !== next.after.join()
+  return kind !== 'refused' && next.before.join() !== next.after.join()
 }
 
 /** The busiest hour before and after. */
@@ -87,7 +91,8 @@ export function loadWords({ load: { before, after } }: Plan): readonly string[] 
   const hours = (forecast: typeof before): string => {
     const most = Math.max(0, ...forecast.hours.map(({ fires }) => fires))
     const busy = forecast.hours.find(({ fires }) => fires === most)
-    const at = busy === undefined || most === 0 ? '' : `, ${new Date(busy.wall).toISOString().slice(0, 16).replace('T', ' ')}`
+    const at =
+      busy === undefined || most === 0 ? '' : `, ${new Date(busy.wall).toISOString().slice(0, 16).replace('T', ' ')}`
     return `${counted(forecast.fires, 'fire')} in ${counted(forecast.days, 'day')}, ${formatCount(most)} in the busiest hour${at}`
   }
   return [`before: ${hours(before)}`, `after: ${hours(after)}`]
@@ -111,5 +116,8 @@ export function crowdWords({ collisions }: Plan): readonly string[] {
   return collisions
     .filter(({ most }) => most >= CROWD)
     .slice(0, MOST_SPREAD)
-    .map(({ words, most, times }) => `${words}: ${counted(most, 'schedule')} at the same moment, ${counted(times, 'time')} in a week`)
+    .map(
+      ({ words, most, times }) =>
+        `${words}: ${counted(most, 'schedule')} at the same moment, ${counted(times, 'time')} in a week`,
+    )
 }

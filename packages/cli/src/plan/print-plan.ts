@@ -3,7 +3,17 @@ import { Labelled } from '../labelled.ts'
 import { type Color, columnsOf, sanitize } from '../terminal.ts'
 import type { ChangeKind } from './find-changes.ts'
 import type { Plan, PlannedChange } from './make-plan.ts'
-import { countWords, crowdWords, fireWords, hasOtherTimes, kindWords, loadWords, MARKS, nextRows, spreadWords } from './plan-words.ts'
+import {
+  countWords,
+  crowdWords,
+  fireWords,
+  hasOtherTimes,
+  kindWords,
+  loadWords,
+  MARKS,
+  nextRows,
+  spreadWords,
+} from './plan-words.ts'
 
 const COLORS: Readonly<Record<ChangeKind, Color>> = {
   ...{ added: 'green', returned: 'green', changed: 'yellow', renamed: 'cyan' },
@@ -16,24 +26,26 @@ export function printPlan(plan: Plan, where: string, io: Io): void {
   const { app, deployment, isIdAssumed, changes, remarks } = plan
   const release = isIdAssumed ? 'a new release' : `release ${deployment}`
   io.out(`${io.paint('bold', sanitize(`App ${app}, ${release}, on ${where}`))}\n`)
-  if (changes.length === 0) io.out(`\nNothing changes: the store has ${plan.unchanged === 0 ? 'nothing of it' : 'what the code declares'}.\n`)
+  if (changes.length === 0) io.out('\nNothing changes: the store has what the code declares.\n')
   for (const change of changes) printChange(change, plan, io)
+  if (changes.length === 0 && remarks.length === 0) return
   const page = new Labelled(io, LABEL)
   if (remarks.length > 0) page.heading('To look at')
-  for (const { level, code, message, hint } of remarks) page.row(`${level} ${code.length > 9 ? '' : ''}`.trim(), `${message} ${hint} (${code})`)
-  if (changes.length > 0) {
-    page.heading('Load')
-    for (const line of loadWords(plan)) page.row('', line)
-    for (const line of crowdWords(plan)) page.row('', line)
-    const spread = spreadWords(plan)
-    if (crowdWords(plan).length > 0 && spread.length > 0) {
-      page.heading('To spread them')
-      for (const line of spread) page.row('', line)
-    }
-    page.line('')
-    page.line(`${countWords(plan)}.`)
-    page.print()
-  } else if (remarks.length > 0) page.print()
+  for (const { level, code, message, hint } of remarks) page.row(level, `${message} ${hint} (${code})`)
+  if (changes.length > 0) addLoad(plan, page)
+  page.print()
+}
+
+function addLoad(plan: Plan, page: Labelled): void {
+  const [crowds, spread] = [crowdWords(plan), spreadWords(plan)]
+  page.heading('Load')
+  for (const line of [...loadWords(plan), ...crowds]) page.line(`  ${sanitize(line)}`)
+  if (crowds.length > 0 && spread.length > 0) {
+    page.heading('To spread them')
+    for (const line of spread) page.line(`  ${sanitize(line)}`)
+  }
+  page.line('')
+  page.line(`${countWords(plan)}.`)
 }
 
 function printChange(change: PlannedChange, plan: Plan, io: Io): void {

@@ -18,9 +18,11 @@ export interface Rehearsed {
 type OwnLabels = Readonly<Record<string, string>> & { readonly host: string }
 
 const HOUR_MS = 3_600_000
-/** Older processes stay until they are told to leave. */
-const LONG_LEASE_MS = 24 * HOUR_MS
+/** A heartbeat is most of what happens in a hold-down. */
 const LEASE_MS = 15_000
+const LEASES_IN_HOLD_DOWN = 4
+/** Older processes stay until they are told to leave. */
+const LONG_LEASE_MS = 1_000 * HOUR_MS
 const MOST_HOSTS = 50
 
 /**
@@ -37,7 +39,9 @@ export async function rehearse(
   const store = await memory({ clock }).open({ namespace, adopt: false, production: false, warn: () => {} })
   await seed(store as Store, copy)
   const named = deployment === undefined ? {} : { deployment, isExplicit: true }
-  const own = { app: copy.app, leaseMs: LEASE_MS, ...named }
+  const { holdDownMs } = settings
+  const leaseMs = Math.max(LEASE_MS, holdDownMs / LEASES_IN_HOLD_DOWN)
+  const own = { app: copy.app, leaseMs, ...named }
   const started: ReturnType<Declaration['rehearse']>[] = []
   try {
     for (const declaration of declarations) {
@@ -53,13 +57,13 @@ export async function rehearse(
     const older = copy.instances.filter((instance) => instance.app === copy.app)
     for (const instance of older) await store.beat(beatOf(instance, 'left'))
     await clock.advance(0)
-    const stepMs = settings.holdDownMs + LEASE_MS
-    await clock.advance(2 * stepMs + started.length * LEASE_MS)
+    // It sees that they are gone, waits for the hold-down, and looks again.
+    await clock.advance(2 * (holdDownMs + leaseMs) + started.length * leaseMs)
     const settled = await statesIn(store as Store, copy.app, copy)
-    return { deployed, settled, app: app ?? noRecord(copy.app), holdDownMs: settings.holdDownMs }
+    return { deployed, settled, app: app ?? noRecord(copy.app), holdDownMs }
   } finally {
     const stopping = Promise.all(started.map((instance) => instance.stop()))
-    await clock.advance(LEASE_MS)
+    await clock.advance(leaseMs)
     await stopping
   }
 }

@@ -71,8 +71,7 @@ export async function readServices(
   const services: ServiceSettings[] = []
   for (const file of files) {
     const before = apps.length
-    const loading =
-      file === null ? findJobs(args, io, found, command) : loadJobsFile(resolve(io.cwd, file))
+    const loading = file === null ? findJobs(args, io, found, command) : loadJobsFile(resolve(io.cwd, file))
     const jobs = await loading.catch((error: unknown): Jobs => {
       const [made] = apps.slice(before)
       const isEmpty = error instanceof CronceError && error.code === 'JOBS_INVALID'

@@ -44,7 +44,10 @@ export function describeApp<Tx>(core: AppCore<Tx>): Declaration {
   }
 }
 
-function rehearsedOn<Tx>(core: AppCore<Tx>, { store, clock, labels, settings }: Rehearsal): ReturnType<Declaration['rehearse']> {
+function rehearsedOn<Tx>(
+  core: AppCore<Tx>,
+  { store, clock, labels, settings }: Rehearsal,
+): ReturnType<Declaration['rehearse']> {
   const placed = placeJobs([...core.jobs.values()], labels, false)
   // Also jobs that processes with other labels run.
   const names = new Set([...placed.declared.map(({ id }) => id), ...placed.jobs.keys()])

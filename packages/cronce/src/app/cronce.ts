@@ -10,6 +10,7 @@ import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts
 import type { Json } from '../model/json.ts'
 import { plainJob } from '../model/placement.ts'
 import type { Store } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
@@ -232,7 +233,7 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
 }
 
 async function onlyDeclares(): Promise<never> {
-  throw new CronceError('STORE_CLOSED', 'This app was loaded to say what it declares, and may not use its store.', {
+  throw new StoreError('STORE_CLOSED', 'This app was loaded to say what it declares, and may not use its store.', {
     hint: 'Call the store after start(), and not while the module is loaded.',
   })
 }
