@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PlannedChange } from '../src/plan/make-plan.ts'
+import type { PlannedChange } from '../src/plan/planned-change.ts'
 import { drawPair, type Outcome, oracleSays, type Pair, playPair } from './plan-pairs.ts'
 
 // CRONCE_SEED picks other pairs; CRONCE_LONG=1 plays a thousand.

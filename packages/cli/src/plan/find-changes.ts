@@ -27,43 +27,82 @@ export interface Found {
   readonly after: readonly ScheduleView[]
 }
 
+/** What is known about one name. */
+interface Known {
+  readonly name: string
+  readonly before: ScheduleState | undefined
+  /** When the first process of the release has started, and when the older ones are gone. */
+  readonly deployed: ScheduleState | undefined
+  readonly settled: ScheduleState | undefined
+}
+
 /** What the deployment changes, by name. */
 export function findChanges(copy: StoreCopy, rehearsed: Rehearsed, declarations: readonly Declaration[]): Found {
-  const isOwn = ({ source }: ScheduleState): boolean => source.kind === 'code' && source.app === copy.app
-  const isActive = (state: ScheduleState | undefined): boolean =>
-    state !== undefined && state.retiredAt === null && isOwn(state)
-  const active = (states: ReadonlyMap<string, ScheduleState>): readonly ScheduleState[] =>
-    [...states.values()].filter(isActive)
-  const declared = new Set(declarations.flatMap(({ settings }) => settings.declared.map(({ id }) => id)))
-  const families = new Set(declarations.flatMap(({ settings }) => settings.families))
-  const isDeclared = (name: string): boolean => declared.has(name) || families.has(`${name.split('@')[0]}@*`)
   const refusals = refusalsOf(rehearsed)
-  const renamed = renamesOf(copy, rehearsed)
+  const judge = new ChangeJudge(copy, rehearsed, declarations)
   const names = [...new Set([...copy.schedules.keys(), ...rehearsed.settled.keys(), ...refusals.keys()])].sort()
   const changes = names.flatMap((name): FoundChange[] => {
-    const before = copy.schedules.get(name)
-    const deployed = rehearsed.deployed.get(name)
-    const settled = rehearsed.settled.get(name)
-    const after = isActive(deployed) ? deployed : settled
-    const known = { name, was: null, before: viewOf(before), after: viewOf(after), refusal: null }
-    const refusal = refusals.get(name)
-    if (refusal !== undefined) return [{ ...known, kind: 'refused', refusal }]
-    if (isActive(before) && !isActive(settled)) {
-      const next = settled?.retirements?.at(-1)?.renamedTo
-      // Told under its new name.
-      if (next !== undefined && renamed.get(next) === name) return []
-      return [{ ...known, kind: 'retired', after: null }]
-    }
-    if (isActive(before) && !isDeclared(name)) return [{ ...known, kind: 'undeclared' }]
-    if (!isActive(after)) return []
-    if (isActive(before)) return isSame(before!, after!) ? [] : [{ ...known, kind: 'changed' }]
-    const was = renamed.get(name)
-    if (was !== undefined) return [{ ...known, kind: 'renamed', was, before: viewOf(copy.schedules.get(was)) }]
-    return [{ ...known, kind: before === undefined || !isOwn(before) ? 'added' : 'returned' }]
+    const [before, deployed, settled] = [copy.schedules, rehearsed.deployed, rehearsed.settled].map((one) =>
+      one.get(name),
+    )
+    const refusal = refusals.get(name) ?? null
+    const kind = refusal === null ? judge.kindOf({ name, before, deployed, settled }) : 'refused'
+    if (kind === null) return []
+    const was = kind === 'renamed' ? judge.renamed.get(name)! : null
+    const after = kind === 'retired' ? undefined : judge.isActive(deployed) ? deployed : settled
+    const old = viewOf(was === null ? before : copy.schedules.get(was))
+    return [{ kind, name, was, before: old, after: viewOf(after), refusal }]
   })
+  const active = (states: ReadonlyMap<string, ScheduleState>): readonly ScheduleState[] =>
+    [...states.values()].filter((state) => judge.isActive(state))
   // What the release defines at once counts from then on, and what is retired later does not.
   const later = active(rehearsed.settled).map(({ id }) => rehearsed.deployed.get(id) ?? rehearsed.settled.get(id)!)
   return { changes, before: active(copy.schedules).map(viewSchedule), after: later.map(viewSchedule) }
+}
+
+class ChangeJudge {
+  /** By new name, the name that was active before the deployment. */
+  readonly renamed: ReadonlyMap<string, string>
+  readonly #app: string
+  readonly #declared: ReadonlySet<string>
+  readonly #families: ReadonlySet<string>
+
+  constructor(copy: StoreCopy, rehearsed: Rehearsed, declarations: readonly Declaration[]) {
+    this.#app = copy.app
+    this.renamed = renamesOf(copy, rehearsed)
+    this.#declared = new Set(declarations.flatMap(({ settings }) => settings.declared.map(({ id }) => id)))
+    this.#families = new Set(declarations.flatMap(({ settings }) => settings.families))
+  }
+
+  isActive(state: ScheduleState | undefined): boolean {
+    return state !== undefined && state.retiredAt === null && this.#isOwn(state)
+  }
+
+  /** `null`: nothing changes under this name, or it is told under another one. */
+  kindOf({ name, before, deployed, settled }: Known): ChangeKind | null {
+    const after = this.isActive(deployed) ? deployed : settled
+    if (this.isActive(before)) {
+      if (!this.isActive(settled)) return this.#isTold(name, settled) ? null : 'retired'
+      if (!this.#isDeclared(name)) return 'undeclared'
+      return isSame(before!, after!) ? null : 'changed'
+    }
+    if (!this.isActive(after)) return null
+    if (this.renamed.has(name)) return 'renamed'
+    return before === undefined || !this.#isOwn(before) ? 'added' : 'returned'
+  }
+
+  #isTold(name: string, settled: ScheduleState | undefined): boolean {
+    const next = settled?.retirements?.at(-1)?.renamedTo
+    return next !== undefined && this.renamed.get(next) === name
+  }
+
+  #isOwn({ source }: ScheduleState): boolean {
+    return source.kind === 'code' && source.app === this.#app
+  }
+
+  #isDeclared(name: string): boolean {
+    return this.#declared.has(name) || this.#families.has(`${name.split('@')[0]}@*`)
+  }
 }
 
 function viewOf(state: ScheduleState | undefined): ScheduleView | null {

@@ -4,7 +4,7 @@ import { formatDuration, formatLocal, formatUtc, joinWords } from '../format.ts'
 import { counted } from '../steer/say.ts'
 import { triggerZone } from '../trigger-words.ts'
 import { effectWords } from '../zone-marks.ts'
-import type { PlannedChange } from './make-plan.ts'
+import type { PlannedChange } from './planned-change.ts'
 
 /** What a reader of a plan should look at. A `risk` fails the gate; a `note` does not. */
 export interface Remark {

@@ -3,21 +3,13 @@ import type { Declaration } from 'cronce/internal'
 import { type Collision, collisionsOf } from '../forecast/collisions.ts'
 import { type Forecast, forecastOf } from '../forecast/forecast.ts'
 import { comingOf } from '../schedule-times.ts'
-import { type ComparedFires, compareFires } from './compare-fires.ts'
+import { compareFires } from './compare-fires.ts'
 import { copyStore, madeAtRunTime, type StoreCopy } from './copy-store.ts'
-import { type Difference, differencesOf } from './differences.ts'
+import { differencesOf } from './differences.ts'
 import { type FoundChange, findChanges } from './find-changes.ts'
 import { clockChanges, findRemarks, type Remark } from './find-remarks.ts'
+import type { PlannedChange } from './planned-change.ts'
 import { type Rehearsed, rehearse } from './rehearse.ts'
-
-/** One schedule that the deployment changes. */
-export interface PlannedChange extends FoundChange {
-  readonly differences: readonly Difference[]
-  readonly next: { readonly before: readonly number[]; readonly after: readonly number[] }
-  readonly fires: ComparedFires
-  /** What clock changes do to it from now on, also where nothing is dropped or repeated. */
-  readonly clockChanges: readonly string[]
-}
 
 export interface Plan {
   readonly now: number

@@ -1,4 +1,4 @@
-import type { Plan, PlannedChange } from './make-plan.ts'
+import type { Plan } from './make-plan.ts'
 import {
   countWords,
   crowdWords,
@@ -9,6 +9,7 @@ import {
   nextRows,
   spreadWords,
 } from './plan-words.ts'
+import type { PlannedChange } from './planned-change.ts'
 
 /** A summary for a pull request. */
 export function markdownOf(plan: Plan): string {

@@ -1,6 +1,7 @@
 import type { Forecast } from '../forecast/forecast.ts'
 import { ruleWords } from './differences.ts'
-import type { Plan, PlannedChange } from './make-plan.ts'
+import type { Plan } from './make-plan.ts'
+import type { PlannedChange } from './planned-change.ts'
 
 /** Due times that a program is told one by one; the counts are of all. */
 const MOST_LISTED = 100

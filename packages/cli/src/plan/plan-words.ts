@@ -4,7 +4,8 @@ import { triggerZone } from '../trigger-words.ts'
 import type { ComparedFires, MovedFire } from './compare-fires.ts'
 import { ruleWords } from './differences.ts'
 import type { ChangeKind } from './find-changes.ts'
-import type { Plan, PlannedChange } from './make-plan.ts'
+import type { Plan } from './make-plan.ts'
+import type { PlannedChange } from './planned-change.ts'
 
 // What a plan says, for the terminal and for Markdown alike.
 

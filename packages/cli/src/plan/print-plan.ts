@@ -2,7 +2,7 @@ import type { Io } from '../io.ts'
 import { Labelled } from '../labelled.ts'
 import { type Color, columnsOf, sanitize } from '../terminal.ts'
 import type { ChangeKind } from './find-changes.ts'
-import type { Plan, PlannedChange } from './make-plan.ts'
+import type { Plan } from './make-plan.ts'
 import {
   countWords,
   crowdWords,
@@ -14,6 +14,7 @@ import {
   nextRows,
   spreadWords,
 } from './plan-words.ts'
+import type { PlannedChange } from './planned-change.ts'
 
 const COLORS: Readonly<Record<ChangeKind, Color>> = {
   ...{ added: 'green', returned: 'green', changed: 'yellow', renamed: 'cyan' },

@@ -76,7 +76,7 @@ export async function readServices(
       const [made] = apps.slice(before)
       const isEmpty = error instanceof CronceError && error.code === 'JOBS_INVALID'
       if (!isEmpty || made === undefined) throw error
-      return readJobs(made, file ?? args.positionals[0] ?? 'the jobs', io.cwd)
+      return readJobs(made, file ?? args.positionals[0] ?? 'The jobs file', io.cwd)
     })
     services.push(settingsFor(args, io, { command, found, jobs }))
   }
