@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'cronce'
+import { connect, type FireView } from 'cronce'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLI = join(ROOT, 'packages/cli/bin/cronce.js')
@@ -175,7 +175,8 @@ export async function proveRecipe(context: TestContext, recipe: Recipe): Promise
 async function judge(fleet: Fleet, interrupted: number): Promise<void> {
   const client = await connect({ store: fleet.store, logger: false })
   try {
-    const fires = await Array.fromAsync(client.fires.all({ schedule: JOB }))
+    const fires: FireView[] = []
+    for await (const fire of client.fires.all({ schedule: JOB })) fires.push(fire)
     const dues = fires.map(({ dueAt }) => dueAt)
     assert.equal(new Set(dues).size, dues.length, 'one record for each fire')
     const succeeded = fires.filter(({ state }) => state === 'succeeded').map(({ dueAt }) => dueAt)
