@@ -21,6 +21,7 @@ export const GROUPS: readonly Group[] = [
         'docs/policies.md',
         'docs/calendars.md',
         'docs/deploys.md',
+        'docs/plan.md',
         'docs/moving-jobs.md',
         'docs/pm2.md',
         'docs/locks.md',
