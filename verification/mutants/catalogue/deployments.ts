@@ -538,7 +538,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'rename-from-now',
     rule: 'P5, rule 42',
     breaks: 'A renamed job begins from now instead of where the old name stopped.',
-    edits: [edit('policy/deploy/continue-job.ts', 'const mark = goesOn ? markOf(from) : now', 'const mark = now')],
+    edits: [edit('policy/operate/define.ts', 'return goesOn ? mark : Math.max(mark, now)', 'return now')],
     caughtBy: rules(
       'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
     ),
@@ -864,8 +864,34 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P1',
     breaks:
       'A job that is renamed back after the clock of the store was set back runs again what it has run under the new name.',
-    edits: [edit('policy/deploy/retire.ts', 'Math.max(context.now, (by.after ?? 0) + 1)', 'context.now')],
-    caughtBy: renamedBack('a job that is renamed back after the clock was set back runs nothing again'),
+    edits: [edit('policy/deploy/job-names.ts', '    turnOf(b) - turnOf(a) ||\n', '')],
+    caughtBy: renamedBack(
+      'a job that is renamed back after the clock was set back runs nothing again',
+      'a job whose new name left the code after the clock was set back runs nothing again',
+    ),
+  },
+  {
+    name: 'turn-stands-still',
+    rule: 'P1',
+    breaks: 'A job that has had a name before gets it back without counting that.',
+    edits: [
+      edit(
+        'policy/operate/define.ts',
+        'turn: Math.max(stretch.turn ?? 0, turnAfter(holder))',
+        'turn: stretch.turn ?? 0',
+      ),
+    ],
+    caughtBy: renamedBack('a job that is renamed back and forth while the clock is set back runs nothing again'),
+  },
+  {
+    name: 'begins-anew-behind-the-holder',
+    rule: 'P1',
+    breaks:
+      'A name that takes over after the clock was set back begins from now, although the holder of the job went further.',
+    edits: [
+      edit('policy/operate/define.ts', 'return goesOn ? mark : Math.max(mark, now)', 'return goesOn ? mark : now'),
+    ],
+    caughtBy: renamedBack('a job whose new name left the code after the clock was set back runs nothing again'),
   },
   {
     name: 'late-rename-runs-again',

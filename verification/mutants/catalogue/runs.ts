@@ -35,7 +35,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: 'only-wait-is-given-up',
     rule: 'P9',
-    breaks: 'A stop abandons a fire that may run only once and waits for work elsewhere, instead of giving it the drain.',
+    breaks:
+      'A stop abandons a fire that may run only once and waits for work elsewhere, instead of giving it the drain.',
     edits: [edit('engine/run/execute.ts', " && run.started.policy.guarantee !== 'at-most-once'", '')],
     caughtBy: {
       judge: 'tests',

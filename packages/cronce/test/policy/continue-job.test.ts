@@ -26,7 +26,7 @@ test('an old name leaves to the active one what that has planned or will plan, a
   const left = (beside: Partial<ScheduleState>): string[] => {
     const old = given({ trigger: { kind: 'every', everyMs: 10 * MINUTE, anchor: 0 } }, CODE)
     old.now = NOON + HOUR
-    const passed = { ...BY, from: 0, to: 0, renamedTo: old.it.id }
+    const passed = { ...BY, from: 0, to: 0, turn: 1, renamedTo: old.it.id }
     const other = { ...old.it, id: 'invoice', ...beside, retirements: [passed, ...(beside.retirements ?? [])] }
     old.take(retire(old.it, { ...BY, app: 'shop', renamedTo: 'invoice', beside: other }, old.context))
     assert.equal(old.it.retiredAt, old.now)
