@@ -1,6 +1,6 @@
 /**
  * What users read is so: every block of TypeScript in the docs compiles, those marked `run` print what they say, every example
- * does, links lead somewhere, and the tables name all codes, events and options that there are.
+ * does, links lead somewhere, the tables name all codes, events and options that there are, and figures are those of docs/reports.
  */
 import {
   existsSync,
@@ -21,6 +21,7 @@ import { generatePrisma, prismaSchemaOf } from './docs/prisma.ts'
 import { anchorsOf, type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
 import { undocumentedExports } from './docs/undocumented.ts'
+import { figureProblems } from './reports/run.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DOCS = [
@@ -46,7 +47,7 @@ try {
   checkLinks()
   checkTables()
   checkNames()
-  problems.push(...undocumentedExports())
+  problems.push(...undocumentedExports(), ...figureProblems())
   await checkCli()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
   for (const block of blocks) writeFileSync(join(scratch, block.name), block.code)
