@@ -319,8 +319,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retire.ts',
-        'set(draft, { retiredAt, ',
-        'set(draft, { retiredAt: draft.open.length > 0 ? null : retiredAt, ',
+        'set(draft, { retiredAt: context.now, retirements',
+        'set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, retirements',
       ),
     ],
     caughtBy: engine(
@@ -988,6 +988,19 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: lateRenames(
       'what the old name ran after a rollback does not run again when was comes late, and what no name ran does',
     ),
+  },
+  {
+    name: 'late-rename-at-an-old-turn',
+    rule: 'P1',
+    breaks: 'When was comes late, the old name may be retired beside one that counts as older than it.',
+    edits: [edit('policy/deploy/late-rename.ts', ' && turnOf(state) > turnOf(old)', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/continue-job.test.ts',
+      names: [
+        'the active name holds the job after one that is retired beside it, though they have changed places before',
+      ],
+    },
   },
   {
     name: 'late-rename-trusts-a-changed-rule',
