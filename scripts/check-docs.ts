@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { CLI_DOC, renderCliDoc } from './docs/cli.ts'
+import { examplesIn, withExamples } from './docs/examples.ts'
 import { cliCodesInSource, codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
 import { generatePrisma, prismaSchemaOf } from './docs/prisma.ts'
 import { anchorsOf, type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
@@ -41,12 +42,15 @@ const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'cronce-docs-')))
 symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'))
 writeFileSync(join(scratch, 'package.json'), '{ "name": "docs", "type": "module" }')
 const AT_A_TIME = 3
+/** Those in folders need more than themselves: scripts/recipes starts them. */
+const PROGRAMS = list('examples', '').filter((file) => dirname(file) === 'examples')
 const problems: string[] = []
 
 try {
   checkLinks()
   checkTables()
   checkNames()
+  checkExamples()
   problems.push(...undocumentedExports(), ...figureProblems())
   await checkCli()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
@@ -57,7 +61,7 @@ try {
   await Promise.all([compile(blocks), runAll(blocks)])
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
-  else console.log(`${blocks.length} blocks, ${list('examples', '').length} examples: all is as the docs say`)
+  else console.log(`${blocks.length} blocks, ${PROGRAMS.length} examples: all is as the docs say`)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
@@ -122,6 +126,19 @@ function checkNames(): void {
   }
 }
 
+/** Every recipe is shown by a page, as its file is. */
+function checkExamples(): void {
+  for (const file of DOCS) {
+    if (read(file) !== withExamples(read(file), read)) {
+      problems.push(`${file} shows another example than the file: run node scripts/docs/examples.ts`)
+    }
+  }
+  const shown = new Set(DOCS.flatMap((file) => examplesIn(read(file))))
+  for (const file of list('examples', '')) {
+    if (!PROGRAMS.includes(file) && !shown.has(file)) problems.push(`No page shows ${file}`)
+  }
+}
+
 function compare(what: string, there: ReadonlySet<string>, told: ReadonlySet<string>): void {
   for (const name of there) if (!told.has(name)) problems.push(`docs/api.md, ${what}: ${name} is missing`)
   for (const name of told) if (!there.has(name)) problems.push(`docs/api.md, ${what}: there is no ${name}`)
@@ -145,7 +162,7 @@ async function runAll(blocks: readonly Block[]): Promise<void> {
     ...blocks
       .filter(({ runs }) => runs)
       .map(({ name, place, code }) => ({ place, path: join(scratch, name), expected: expectedOf(code) })),
-    ...list('examples', '').map((file) => ({ place: file, path: join(ROOT, file), expected: expectedOf(read(file)) })),
+    ...PROGRAMS.map((file) => ({ place: file, path: join(ROOT, file), expected: expectedOf(read(file)) })),
   ]
   const waiting = programs.entries()
   const work = async (): Promise<void> => {
