@@ -99,7 +99,7 @@ export function publishPeers(result: PeersResult, folder: string): void {
       {
         kind: 'bars',
         id: 'outcomes',
-        title: 'Due times that were not executed exactly once, under the same faults',
+        title: 'Not executed exactly once, under the same faults',
         note: 'Duplicates are attempts beyond the first that did their work to the end; lost are due times without one.',
         unit: `of ${rows[0]?.tally.fires ?? 0} due times, less is better`,
         bars: rows.flatMap(({ system, tally }) => [
