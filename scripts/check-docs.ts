@@ -1,6 +1,6 @@
 /**
  * What users read is so: every block of TypeScript in the docs compiles, those marked `run` print what they say, every example
- * does, links lead somewhere, and the tables name all codes, events and options that there are.
+ * does, links lead somewhere, the tables name all codes, events and options that there are, and figures are those of docs/reports.
  */
 import {
   existsSync,
@@ -16,11 +16,13 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { CLI_DOC, renderCliDoc } from './docs/cli.ts'
+import { examplesIn, withExamples } from './docs/examples.ts'
 import { cliCodesInSource, codesInSource, eventsInSource, optionsInSource } from './docs/in-source.ts'
 import { generatePrisma, prismaSchemaOf } from './docs/prisma.ts'
 import { anchorsOf, type Block, blocksOf, expectedOf, judge, linksOf, tableNames } from './docs/read-docs.ts'
 import { runProgram } from './docs/run-program.ts'
 import { undocumentedExports } from './docs/undocumented.ts'
+import { figureProblems } from './reports/run.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DOCS = [
@@ -48,13 +50,16 @@ const NEST = {
   erasableSyntaxOnly: false,
   noPropertyAccessFromIndexSignature: false,
 }
+/** Those in folders need more than themselves: scripts/recipes starts them. */
+const PROGRAMS = list('examples', '').filter((file) => dirname(file) === 'examples')
 const problems: string[] = []
 
 try {
   checkLinks()
   checkTables()
   checkNames()
-  problems.push(...undocumentedExports())
+  checkExamples()
+  problems.push(...undocumentedExports(), ...figureProblems())
   await checkCli()
   const blocks = DOCS.flatMap((file) => blocksOf(file, read(file)))
   for (const block of blocks) writeFileSync(join(scratch, block.name), block.code)
@@ -64,7 +69,7 @@ try {
   await Promise.all([compile(blocks), runAll(blocks)])
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
-  else console.log(`${blocks.length} blocks, ${list('examples', '').length} examples: all is as the docs say`)
+  else console.log(`${blocks.length} blocks, ${PROGRAMS.length} examples: all is as the docs say`)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
@@ -129,6 +134,19 @@ function checkNames(): void {
   }
 }
 
+/** Every recipe is shown by a page, as its file is. */
+function checkExamples(): void {
+  for (const file of DOCS) {
+    if (read(file) !== withExamples(read(file), read)) {
+      problems.push(`${file} shows another example than the file: run node scripts/docs/examples.ts`)
+    }
+  }
+  const shown = new Set(DOCS.flatMap((file) => examplesIn(read(file))))
+  for (const file of list('examples', '')) {
+    if (!PROGRAMS.includes(file) && !shown.has(file)) problems.push(`No page shows ${file}`)
+  }
+}
+
 function compare(what: string, there: ReadonlySet<string>, told: ReadonlySet<string>): void {
   for (const name of there) if (!told.has(name)) problems.push(`docs/api.md, ${what}: ${name} is missing`)
   for (const name of told) if (!there.has(name)) problems.push(`docs/api.md, ${what}: there is no ${name}`)
@@ -164,7 +182,7 @@ async function runAll(blocks: readonly Block[]): Promise<void> {
     ...blocks
       .filter(({ runs }) => runs)
       .map(({ name, place, code }) => ({ place, path: join(scratch, name), expected: expectedOf(code) })),
-    ...list('examples', '').map((file) => ({ place: file, path: join(ROOT, file), expected: expectedOf(read(file)) })),
+    ...PROGRAMS.map((file) => ({ place: file, path: join(ROOT, file), expected: expectedOf(read(file)) })),
   ]
   const waiting = programs.entries()
   const work = async (): Promise<void> => {

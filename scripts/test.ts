@@ -24,11 +24,12 @@ const LONG = [
   'packages/dashboard/test/dashboard-long.test.ts',
   'packages/nestjs/test/migrate.test.ts',
   'packages/nestjs/test/nest-11.test.ts',
-  'packages/nestjs/test/postgres.test.ts',
+  'packages/nestjs/test/processes-long.test.ts',
   'packages/queues/test/bull.test.ts',
   'packages/queues/test/bullmq-faults.test.ts',
   'packages/queues/test/migrate-bullmq.test.ts',
   'packages/queues/test/postgres-completed.test.ts',
+  'scripts/recipes/recipes-long.test.ts',
   'scripts/servers/nothing-left.test.ts',
   'scripts/site/site-browser.test.ts',
 ]

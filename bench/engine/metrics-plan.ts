@@ -7,12 +7,12 @@ import { median } from '../shared/statistics.ts'
 /** `control`: not measured either. How far it is from `without` is the error of the measurement. */
 export type Kind = 'without' | 'control' | 'measured'
 
-/** CPU microseconds of the main thread per fire, of three rounds that followed each other. */
+/** CPU microseconds of the main thread per fire, of three turns that followed each other. */
 export type Round = Readonly<Record<Kind, number>>
 
 /** What one process found out. */
 export interface Measured {
-  /** One app, measured in every third round. */
+  /** One app, measured in every third turn. */
   readonly rounds: readonly Round[]
   /** CPU nanoseconds of the calls alone that count a fire, in a loop. */
   readonly countingNs: number
@@ -43,7 +43,7 @@ export async function measureOverhead(triples: number): Promise<Overhead> {
 }
 
 /**
- * By the ratios of rounds that followed each other, because other work on the machine slows down neighbors alike. Their median has an
+ * By the ratios of turns that followed each other, because other work on the machine slows down neighbors alike. Their median has an
  * interval by rank, which assumes nothing about how they are distributed.
  */
 export function differenceOf({ rounds }: Pick<Overhead, 'rounds'>, kind: 'control' | 'measured'): Difference {

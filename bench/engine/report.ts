@@ -1,7 +1,8 @@
-import { availableParallelism, loadavg } from 'node:os'
+import { availableParallelism } from 'node:os'
+import { type Bar, barTable } from '../shared/bars.ts'
 import { median } from '../shared/statistics.ts'
 import { grouped, table } from '../shared/table.ts'
-import type { Bar } from './bars.ts'
+
 import type { Burst } from './burst-plan.ts'
 import type { FleetOptions } from './fleet.ts'
 import type { Idle } from './idle-plan.ts'
@@ -11,60 +12,62 @@ import type { Scale } from './scale-plan.ts'
 import { ratios, type Throughput } from './throughput-plan.ts'
 import { callsPerLook, mostRows, type Watching } from './watch-plan.ts'
 
+/** Everything that is measured; a part that was left out is not there. */
 export interface Results {
-  readonly watching: readonly Watching[]
-  readonly overhead: Overhead
-  readonly throughput: readonly Throughput[]
-  readonly bursts: readonly Burst[]
-  readonly lateness: readonly Lateness[]
-  readonly fleets: readonly Lateness[]
-  readonly idle: readonly Idle[]
-  readonly scales: readonly Scale[]
+  readonly throughput?: readonly Throughput[]
+  readonly bursts?: readonly Burst[]
+  readonly lateness?: readonly Lateness[]
+  readonly fleets?: readonly Lateness[]
+  readonly metrics?: Overhead
+  readonly watch?: readonly Watching[]
+  readonly idle?: readonly Idle[]
+  readonly scales?: readonly Scale[]
+  /** Parts that could not be measured, and why. */
+  readonly failures?: readonly string[]
+}
+
+export type Part = Exclude<keyof Results, 'failures'>
+
+export const PARTS = [
+  ...(['throughput', 'bursts', 'lateness', 'fleets', 'metrics', 'watch', 'idle', 'scales'] as const),
+] satisfies readonly Part[]
+
+/** A fire that was lost or run twice, and parts that failed. */
+export function faultsOf({
+  throughput = [],
+  bursts = [],
+  lateness = [],
+  fleets = [],
+  failures = [],
+}: Results): string[] {
+  const runs = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets]
+  return [...failures, ...runs.flatMap(({ options, faults }) => faults.map((fault) => `${nameOf(options)}: ${fault}`))]
 }
 
 /** The results as Markdown, which is also readable in a terminal. */
-export function report(results: Results, bars: readonly Bar[]): string {
-  const { watching, overhead, throughput, bursts, lateness, fleets, idle, scales } = results
+export function report(results: Results, bars: readonly Bar[], origin: string): string {
   const { node, sqlite } = process.versions
-  const runs = [...throughput.flatMap(({ rounds }) => rounds), ...bursts, ...lateness, ...fleets]
-  const faults = runs.flatMap(({ options, faults }) => faults.map((fault) => `- ${nameOf(options)}: ${fault}`))
+  const section = <Some>(title: string, part: Some | undefined, text: (part: Some) => string): string[] =>
+    part === undefined ? [] : [`### ${title}`, text(part)]
+  const faults = faultsOf(results)
   const parts = [
-    `Node ${node}, SQLite ${sqlite}, ${availableParallelism()} cores, ${load()}; ${throughput[0]!.rounds.length} rounds.`,
-    '### Fires a second',
-    throughputTable(throughput),
-    floorText(throughput),
-    '### 10,000 due at one instant',
-    burstTable(bursts),
-    '### Lateness',
-    latenessTable(lateness),
-    '### Cost per fire as the fleet grows',
-    fleetTable(fleets),
-    '### What metrics cost',
-    overheadTable(overhead),
-    '### What the watchdog costs while nothing is wrong',
-    watchingTable(watching),
-    '### Nothing due',
-    idleTable(idle),
-    '### Many schedules',
-    scaleTable(scales),
-    '### Bars',
-    table(
-      ['bar', 'limit', 'measured', ''],
-      bars.map(({ what, limit, measured, pass }) => [what, limit, measured, pass ? 'PASS' : 'FAIL']),
-    ),
+    `Node ${node}, SQLite ${sqlite}, ${availableParallelism()} cores.`,
+    ...(origin === '' ? [] : [origin]),
+    ...section('Fires a second', results.throughput, (all) => `${throughputTable(all)}\n\n${floorText(all)}`),
+    ...section('10,000 due at one instant', results.bursts, burstTable),
+    ...section('Lateness', results.lateness, latenessTable),
+    ...section('Cost per fire as the fleet grows', results.fleets, fleetTable),
+    ...section('What metrics cost', results.metrics, overheadTable),
+    ...section('What the watchdog costs while nothing is wrong', results.watch, watchingTable),
+    ...section('Nothing due', results.idle, idleTable),
+    ...section('Many schedules', results.scales, scaleTable),
+    ...section('Bars', bars.length > 0 ? bars : undefined, barTable),
+    ...section('Faults', faults.length > 0 ? faults : undefined, (all) => all.map((one) => `- ${one}`).join('\n')),
   ]
-  if (faults.length > 0) parts.push('### Faults', faults.join('\n'))
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+  return `${parts.join('\n\n')}\n`
 }
 
-/** How many processes wanted a core, at the end of the run. */
-function load(): string {
-  return `load average ${loadavg()
-    .map((value) => value.toFixed(1))
-    .join(' ')}`
-}
-
-function nameOf({ store, instances, concurrency = 1_000 }: FleetOptions): string {
+export function nameOf({ store, instances, concurrency = 1_000 }: FleetOptions): string {
   const unit = store === 'sqlite' ? 'process' : 'instance'
   const many = instances === 1 ? unit : unit === 'process' ? 'processes' : 'instances'
   return `${store === 'sqlite' ? 'SQLite' : 'memory'}, ${instances} ${many}, concurrency ${grouped(concurrency)}`
@@ -147,7 +150,7 @@ function fleetTable(fleets: readonly Lateness[]): string {
   )
 }
 
-export function overheadTable(overhead: Overhead): string {
+function overheadTable(overhead: Overhead): string {
   const words = ({ percent, from, to }: Difference): string =>
     `${percent.toFixed(1)} (${from.toFixed(1)} to ${to.toFixed(1)})`
   const { rounds, instructions, countingNs } = overhead
@@ -169,7 +172,7 @@ export function overheadTable(overhead: Overhead): string {
   return table(['per fire', 'without metrics', 'metrics add, %', 'control, %'], rows)
 }
 
-export function watchingTable(all: readonly Watching[]): string {
+function watchingTable(all: readonly Watching[]): string {
   return table(
     ['', 'schedules', 'looks', 'store calls a minute', 'most rows read', 'ms in them, median'],
     all.map((one) => [

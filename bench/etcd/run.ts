@@ -1,5 +1,5 @@
 /**
- * npm run bench:etcd [-- --rounds 5] [-- --quick] [-- --json]
+ * npm run bench:etcd [-- --rounds 5] [-- --quick] [-- --report FOLDER] [-- --json]
  *
  * What the calls of a store cost, on etcd with one member and with three, beside PostgreSQL, Redis, SQLite and ZooKeeper: in turn, round
  * by round, so that all of them meet the same load of the machine. Claim and settlement together are one fire. Medians of all rounds.
@@ -25,10 +25,18 @@ import {
   settlement,
 } from '../../packages/cronce/src/testing/conformance/samples.ts'
 import { zookeeper } from '../../packages/cronce/src/zookeeper.ts'
+import { measuredNow } from '../../scripts/reports/report.ts'
 import { startEtcd, startEtcdCluster, startPostgres, startRedis, startZooKeeper } from '../../scripts/servers/index.ts'
+import { publish } from '../shared/publish.ts'
+import { table } from '../shared/table.ts'
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, quick: { type: 'boolean' }, json: { type: 'boolean' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    quick: { type: 'boolean', default: false },
+    report: { type: 'string' },
+    json: { type: 'boolean' },
+  },
 })
 const ROUNDS = values.quick ? 2 : Number(values.rounds)
 const BATCH = 100
@@ -78,7 +86,15 @@ await Promise.all(Object.values(servers).map((server) => server.stop()))
 rmSync(folder, { recursive: true })
 const medians = [...rounds].map(([name, all]) => [name, medianOf(all)] as const)
 if (values.json) console.log(JSON.stringify(Object.fromEntries(medians), null, 2))
-else print(medians)
+else console.log(tableOf(medians))
+publish(values.report, {
+  name: 'etcd',
+  isQuick: values.quick,
+  measured: [measuredNow('all')],
+  covers: ['packages/cronce/src/store', 'bench/etcd'],
+  markdown: tableOf(medians),
+  bars: [],
+})
 
 async function measure(store: Store): Promise<Figures> {
   decideIn(store.info.epoch)
@@ -147,18 +163,23 @@ function medianOf(all: readonly Figures[]): Figures {
   return Object.fromEntries(names.map((name) => [name, middle(all.map((one) => one[name]))])) as unknown as Figures
 }
 
-function print(medians: readonly (readonly [string, Figures])[]): void {
+function tableOf(medians: readonly (readonly [string, Figures])[]): string {
   const ms = (value: number): string => `${value.toFixed(1)} ms`
   const count = (value: number): string => Math.round(value).toLocaleString('en')
-  console.log(
-    '| store | a claim alone, a settlement | claims/s, settlements/s in batches of 100 | fires/s | due(100), heartbeat |',
+  return table(
+    [
+      'store',
+      'a claim alone, a settlement',
+      'claims/s, settlements/s in batches of 100',
+      'fires/s',
+      'reading 100 due schedules, heartbeat',
+    ],
+    medians.map(([name, { claimMs, settleMs, claimsPerSecond, settlesPerSecond, firesPerSecond, dueMs, beatMs }]) => [
+      name,
+      `${ms(claimMs)}, ${ms(settleMs)}`,
+      `${count(claimsPerSecond)}, ${count(settlesPerSecond)}`,
+      count(firesPerSecond),
+      `${ms(dueMs)}, ${ms(beatMs)}`,
+    ]),
   )
-  console.log('| --- | --- | --- | --- | --- |')
-  for (const [name, figures] of medians) {
-    const { claimMs, settleMs, claimsPerSecond, settlesPerSecond, firesPerSecond, dueMs, beatMs } = figures
-    const batch = `${count(claimsPerSecond)}, ${count(settlesPerSecond)}`
-    console.log(
-      `| ${name} | ${ms(claimMs)}, ${ms(settleMs)} | ${batch} | ${count(firesPerSecond)} | ${ms(dueMs)}, ${ms(beatMs)} |`,
-    )
-  }
 }

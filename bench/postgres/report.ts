@@ -18,7 +18,7 @@ export function report(results: Results, bars: readonly Bar[], serverVersion: st
     part === undefined ? [] : [`### ${title}`, text(part)]
   const parts = [
     `Node ${process.versions.node}, PostgreSQL ${serverVersion}, ${availableParallelism()} cores.`,
-    origin,
+    ...(origin === '' ? [] : [origin]),
     ...section('Fires a second', results.throughput, throughputTable),
     ...section('10,000 due at one instant', results.bursts, burstTable),
     ...section('Lateness under steady load', results.lateness, latenessTable),

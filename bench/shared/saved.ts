@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { loadavg } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type Measured, measuredNow } from '../../scripts/reports/report.ts'
 
 interface SavedPart {
   readonly commit: string
@@ -24,12 +24,19 @@ export class Saved {
   }
 
   keep(part: string, results: unknown): void {
-    this.#parts[part] = { commit: commitOfTree(), at: new Date().toISOString(), load: loadavg(), results }
-    if (this.#file !== undefined) writeFileSync(this.#file, JSON.stringify(this.#parts, entriesOfMaps))
+    const { commit, at, load } = measuredNow(part)
+    this.#parts[part] = { commit, at, load, results }
+    if (this.#file === undefined) return
+    mkdirSync(dirname(this.#file), { recursive: true })
+    writeFileSync(this.#file, JSON.stringify(this.#parts, entriesOfMaps))
   }
 
   results(): Record<string, unknown> {
     return Object.fromEntries(Object.entries(this.#parts).map(([part, { results }]) => [part, results]))
+  }
+
+  measured(): readonly Measured[] {
+    return Object.entries(this.#parts).map(([part, { commit, at, load }]) => ({ part, commit, at, load }))
   }
 
   /** Which commit each part was measured at, when, and beside how much other load. */
@@ -45,8 +52,4 @@ export class Saved {
 /** Reports iterate over maps, and read entries the same way. */
 function entriesOfMaps(_: string, value: unknown): unknown {
   return value instanceof Map ? [...value] : value
-}
-
-function commitOfTree(): string {
-  return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
 }

@@ -5,11 +5,18 @@ export interface Late {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
+  /** For plots: percent of the fires, and the lateness that they do not exceed. */
+  readonly quantilesMs?: readonly (readonly [percent: number, ms: number])[]
 }
+
+const PERCENTS = [1, 5, ...Array.from({ length: 18 }, (_, index) => 10 + index * 5), 97, 98, 99, 99.5, 100]
 
 export function lateOf(starts: readonly Start[]): Late {
   const late = starts.map(([, , lateMs]) => lateMs)
-  return { p50Ms: quantile(late, 0.5), p99Ms: quantile(late, 0.99), maxMs: quantile(late, 1) }
+  return {
+    ...{ p50Ms: quantile(late, 0.5), p99Ms: quantile(late, 0.99), maxMs: quantile(late, 1) },
+    quantilesMs: late.length === 0 ? [] : PERCENTS.map((percent) => [percent, quantile(late, percent / 100)] as const),
+  }
 }
 
 /** Of a fire that started several times, the earliest. */

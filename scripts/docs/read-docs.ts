@@ -1,4 +1,5 @@
 /** What the docs claim, taken from their text. */
+import { isExample } from './examples.ts'
 
 export interface Block {
   /** A name for the file that it is compiled as. */
@@ -30,12 +31,15 @@ declare function send(text: string): Promise<string>
 /** Blocks of TypeScript. One without imports of its own is a fragment, and speaks of what the prelude declares. */
 export function blocksOf(file: string, text: string): Block[] {
   const blocks = [...text.matchAll(/^```ts([^\n]*)\n([\s\S]*?)^```/gm)]
-  return blocks.map(([, info = '', code = ''], index) => ({
-    name: `${file.replace(/\W+/g, '-')}-${index + 1}.ts`,
-    place: `${file}, block ${index + 1}`,
-    code: /^import /m.test(code) ? code : `${PRELUDE};{\n${code}}\n`,
-    runs: info.split(' ').includes('run'),
-  }))
+  return blocks
+    .map(([, info = '', code = ''], index) => ({
+      info,
+      name: `${file.replace(/\W+/g, '-')}-${index + 1}.ts`,
+      place: `${file}, block ${index + 1}`,
+      code: /^import /m.test(code) ? code : `${PRELUDE};{\n${code}}\n`,
+      runs: info.split(' ').includes('run'),
+    }))
+    .filter(({ info }) => !isExample(info))
 }
 
 export interface Expected {

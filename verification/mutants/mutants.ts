@@ -19,6 +19,7 @@ import { OUTSIDE_MUTANTS } from './catalogue/outside.ts'
 import { PLACE_MUTANTS } from './catalogue/places.ts'
 import { PLAN_MUTANTS } from './catalogue/plan.ts'
 import { POSTGRES_MUTANTS } from './catalogue/postgres.ts'
+import { PREDICTION_MUTANTS } from './catalogue/predict.ts'
 import { REDIS_MUTANTS } from './catalogue/redis.ts'
 import { RUN_MUTANTS } from './catalogue/runs.ts'
 import { SETTLE_MUTANTS } from './catalogue/settle.ts'
@@ -55,6 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...BEAT_MUTANTS,
   ...METRICS_MUTANTS,
   ...SQLITE_MUTANTS,
+  ...PREDICTION_MUTANTS,
   ...POSTGRES_MUTANTS,
   ...REDIS_MUTANTS,
   ...ETCD_MUTANTS,

@@ -87,6 +87,7 @@ const DEMANDS: readonly (readonly [percent: number, what: string, ...counters: s
   [20, 'an operator did not learn the result of a request', 'unknown wish'],
   [20, 'a wish of an operator was refused', 'refused wish'],
   [5, 'two ends of a schedule were gathered', 'two ends of a schedule gathered'],
+  [0.5, 'a job was renamed one release late', 'renamed one release late'],
   [12, 'records were pruned', 'pruned record'],
   [20, 'a transaction was committed', 'transaction committed'],
   [6, 'a transaction whose answer was lost was resolved', 'transaction resolved'],

@@ -187,17 +187,46 @@ function renameJob(draft: Draft, app: number, other: number): void {
     releases.push({ ...release, id: `${release.id}-${what}`, jobs: jobsOf(release.jobs) })
     actions.push({ at: when, kind: 'deploy', node: place, release: releases.length - 1, downMs: dice.pick([0, 500]) })
   }
-  for (const [turn, place] of placesOf(draft, app).entries()) {
-    deploy(place, at + turn * gapMs, `renamed-${was}`, ({ [was]: _, ...jobs }) => ({ ...jobs, [name]: renamed }))
-  }
-  if (other === app || !dice.chance(0.4)) return
   const { was: _, ...taken } = renamed
+  const lateMs = drawLateness(draft)
+  for (const [turn, place] of placesOf(draft, app).entries()) {
+    const when = at + turn * gapMs
+    if (lateMs !== null) forgetAtFirst(draft, { place, when, was, name, plan: taken })
+    deploy(place, when + (lateMs ?? 0), `renamed-${was}`, ({ [was]: _, ...jobs }) => ({ ...jobs, [name]: renamed }))
+  }
+  // A job that lost its old name before another app had the new one goes on under neither.
+  if (other === app || !dice.chance(0.4) || lateMs !== null) return
   const takenAt = Math.max(0, at - dice.pick([0, 5_000, 20_000]))
   for (const place of placesOf(draft, other)) {
     deploy(place, takenAt, `with-${name}`, (jobs) => ({ ...jobs, [name]: taken }))
     if (!dice.chance(0.5)) continue
     actions.push({ at: at + 15_000, kind: 'deploy', node: place, release: nodes[place]!.release!, downMs: 0 })
   }
+}
+
+/**
+ * How long after the release with the new name another one says what the job was called before; `null`: at once. Drawn by dice of its
+ * own, so that the rest of a scenario stays what its seed draws.
+ */
+function drawLateness({ scenario }: Draft): number | null {
+  const dice = createDice(seedOf(scenario.seed, 'late was'))
+  return dice.chance(0.3) ? dice.pick([2_000, 8_000, 20_000, 40_000]) : null
+}
+
+interface Forgotten {
+  readonly place: number
+  readonly when: number
+  readonly was: string
+  readonly name: string
+  readonly plan: Plan
+}
+
+/** A release gives a job another name without a word about the old one: both names may fire until the old one is retired. */
+function forgetAtFirst({ releases, nodes, actions }: Draft, { place, when, was, name, plan }: Forgotten): void {
+  const before = releases[nodes[place]!.release!]!
+  const { [was]: _, ...jobs } = before.jobs
+  releases.push({ ...before, id: `${before.id}-named-${name}`, jobs: { ...jobs, [name]: plan } })
+  actions.push({ at: when, kind: 'deploy', node: place, release: releases.length - 1, downMs: 0 })
 }
 
 /** All processes of an app end, for a while or (`null`) for good. At least one app stays. */

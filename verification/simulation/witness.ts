@@ -57,6 +57,14 @@ export function witness(
       recorder.maybe(change.id, { verb: 'define', spec }, 0)
       return
     }
+    const passed = spec === undefined ? undefined : passedToOtherName(before, after, now)
+    if (spec !== undefined && passed !== undefined) {
+      // As if it had left the code for that time: the other name has those due times, and what waits here ends if it may have run there.
+      const endedAt = change.history.map((line) => line.endedAt)
+      const [from, to] = [Math.min(now, passed.from, ...endedAt), Math.max(passed.to, ...endedAt)]
+      recorder.done(change.id, { verb: 'retire' }, now - from)
+      recorder.done(change.id, { verb: 'define', spec }, Math.max(0, now - to), Math.max(0, to - now))
+    }
     // The fires of a retired schedule end while it stays retired: an instance that declares it may write that.
     const isBack = before !== undefined && before.retiredAt !== null && after.retiredAt === null
     if (isBack) count('returned')
@@ -116,6 +124,20 @@ function leftByOtherNameMs(before: ScheduleState | undefined, after: ScheduleSta
   const isNew = before === undefined || (before.retiredAt !== null && after.retiredAt === null)
   const isTakenOver = after.retirements?.at(-1)?.renamedTo !== undefined && isNew
   return isTakenOver ? now - (after.plannedTo ?? now) : 0
+}
+
+/** The due times that an active schedule leaves to another name of its job, which had them before a release told of the rename. */
+function passedToOtherName(
+  before: ScheduleState | undefined,
+  after: ScheduleState,
+  now: Instant,
+): { readonly from: Instant; readonly to: Instant } | undefined {
+  if (before === undefined || before.retiredAt !== null || after.retiredAt !== null) return
+  const [known, last] = [before.retirements?.at(-1), after.retirements?.at(-1)]
+  if (last?.renamedTo === undefined || (known?.from === last.from && known.to === last.to)) return
+  const [from, to] = [before.plannedTo ?? 0, after.plannedTo ?? 0]
+  // If it was ahead of the other name, it leaves nothing to that.
+  return from < to ? { from, to } : { from: now, to: now }
 }
 
 function countGrant({ after }: Step, run: RunRecord, count: (what: string) => void): void {

@@ -2,13 +2,16 @@
  * `cronce/internal`: what the other packages of this repository share with the library. They depend on exactly its version;
  * applications must not, since it may change in any release. `scripts/internal-exports.ts` lists who uses what, and why.
  */
+export { type Declaration, declarationOf, onlyDeclaring } from './app/declaration.ts'
 export { callbackProof } from './app/handle-callback.ts'
 export { fireProof } from './app/handle-fire-auth.ts'
 export { nearestInstant } from './app/nearest-instant.ts'
+export { storeSource } from './app/open-store.ts'
 export { surroundLike } from './app/surroundings.ts'
 export { cronOfWords } from './client/cron-words.ts'
 export { execApp, isOfExec, needsInstance } from './client/exec-app.ts'
 export { EXPECTED_RULE, expectedInput } from './client/expected-rule.ts'
+export { viewSchedule } from './client/make-view.ts'
 export { nameHint } from './client/option-hints.ts'
 export { filteredPage } from './client/pages.ts'
 export { upcomingInstants } from './client/upcoming-instants.ts'

@@ -22,6 +22,20 @@ export function compile(source: string): string {
   return outputText
 }
 
+/** The example, which the test of the other frameworks' recipes starts and judges, too. */
+export function compileExample(): string {
+  return compile(readFileSync(join(ROOT, 'examples/frameworks/nest.ts'), 'utf8'))
+}
+
+export const onFastify = (program: string): string =>
+  `import { FastifyAdapter } from '@nestjs/platform-fastify'\n${program}`.replace(
+    'NestFactory.create(AppModule)',
+    'NestFactory.create(AppModule, new FastifyAdapter())',
+  )
+
+/** Nest ends the process by the signal, when all has ended. */
+export const BY_SIGTERM = { code: null, signal: 'SIGTERM' } as const
+
 export function compileFixture(name: string): string {
   return compile(readFileSync(join(import.meta.dirname, 'fixtures', `${name}.ts`), 'utf8'))
 }

@@ -4,10 +4,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { proveRecipe } from '../../../scripts/recipes/replicas.ts'
 import { judgeJobs } from './judge-jobs.ts'
 import { judgeWeb } from './judge-web.ts'
-import { compileFixture, ROOT, writeProgram } from './kit.ts'
-import { judgeFleet } from './one-fleet.ts'
+import { BY_SIGTERM, compileExample, onFastify, ROOT, writeProgram } from './kit.ts'
 
 /** Two versions of Nest can't be in one tree, since its packages import each other by name. */
 const PACKAGES = [
@@ -45,7 +45,12 @@ test('the folder has Nest 11', () => {
 judgeJobs(folder)
 judgeWeb(folder)
 
-test('processes on Nest 11 run each fire once, although one is killed in the middle', async (context) => {
-  const program = writeProgram(folder, 'fleet.js', compileFixture('fleet'))
-  await judgeFleet(context, program, `sqlite:${join(folder, 'fleet.db')}`)
-})
+for (const [platform, adapt] of [
+  ['Express', (program: string) => program],
+  ['Fastify', onFastify],
+] as const) {
+  test(`the recipe for Nest, on Nest 11 and ${platform}`, async (context) => {
+    const program = writeProgram(folder, `${platform}.js`, adapt(compileExample()))
+    await proveRecipe(context, { command: [process.execPath, program], end: BY_SIGTERM })
+  })
+}

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { compile, compileFixture, scratchFolder, writeProgram } from './kit.ts'
-import { NestProcess } from './nest-process.ts'
-import { judgeFleet } from './one-fleet.ts'
+import { runProgram } from '../../../scripts/docs/run-program.ts'
+import { proveRecipe } from '../../../scripts/recipes/replicas.ts'
+import { BY_SIGTERM, compile, compileExample, scratchFolder, writeProgram } from './kit.ts'
 
 const scratch = scratchFolder()
 after(() => scratch.remove())
 
-test('processes of a Nest application on one file run each fire once, although one is killed in the middle', async (context) => {
-  const program = writeProgram(scratch.path, 'fleet.js', compileFixture('fleet'))
-  await judgeFleet(context, program, `sqlite:${join(scratch.path, 'fleet.db')}`)
+test('the recipe for Nest: one replica is killed in a run, one is stopped in a run, and every fire has run once', async (context) => {
+  const program = writeProgram(scratch.path, 'nest.js', compileExample())
+  await proveRecipe(context, { command: [process.execPath, program], end: BY_SIGTERM })
 })
 
 test('an error of the start ends the process with the message of cronce', async () => {
@@ -24,8 +23,9 @@ test('an error of the start ends the process with the message of cronce', async 
     await nest.listen(0)
     console.log('listening')
   `)
-  const process = new NestProcess(writeProgram(scratch.path, 'refused.js', program), {})
-  assert.equal(await process.end(), 1, process.output)
-  assert.match(process.output, /CronceError \[STORE_[A-Z_]+\]: .*no\/such\/folder/)
-  assert.doesNotMatch(process.output, /listening/)
+  const file = writeProgram(scratch.path, 'refused.js', program)
+  const { code, output } = await runProgram('node', [file], scratch.path, { env: { NO_COLOR: '1' } })
+  assert.equal(code, 1, output)
+  assert.match(output, /CronceError \[STORE_[A-Z_]+\]: .*no\/such\/folder/)
+  assert.doesNotMatch(output, /listening/)
 })

@@ -30,7 +30,7 @@ export const APP_MUTANTS: readonly Mutant[] = [
     rule: 'rule 42, P1',
     breaks:
       'Of two names that were retired within one millisecond, the one that another app had dropped holds the job.',
-    edits: [edit('policy/deploy/job-names.ts', 'markOf(b) - markOf(a) || ', '')],
+    edits: [edit('policy/deploy/job-names.ts', '    markOf(b) - markOf(a) ||\n', '')],
     caughtBy: moves('a rename to a name that another app has dropped runs nothing twice'),
   },
   {

@@ -319,8 +319,8 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'policy/deploy/retire.ts',
-        'set(draft, { retiredAt, ',
-        'set(draft, { retiredAt: draft.open.length > 0 ? null : retiredAt, ',
+        'set(draft, { retiredAt: context.now, retirements',
+        'set(draft, { retiredAt: draft.open.length > 0 ? null : context.now, retirements',
       ),
     ],
     caughtBy: engine(
@@ -538,7 +538,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'rename-from-now',
     rule: 'P5, rule 42',
     breaks: 'A renamed job begins from now instead of where the old name stopped.',
-    edits: [edit('policy/deploy/continue-job.ts', 'const mark = goesOn ? markOf(from) : now', 'const mark = now')],
+    edits: [edit('policy/operate/define.ts', 'return goesOn ? mark : Math.max(mark, now)', 'return now')],
     caughtBy: rules(
       'a rename that was interrupted between its two writes is finished by the next process, and no instant is lost',
     ),
@@ -864,8 +864,34 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     rule: 'P1',
     breaks:
       'A job that is renamed back after the clock of the store was set back runs again what it has run under the new name.',
-    edits: [edit('policy/deploy/retire.ts', 'Math.max(context.now, (by.after ?? 0) + 1)', 'context.now')],
-    caughtBy: renamedBack('a job that is renamed back after the clock was set back runs nothing again'),
+    edits: [edit('policy/deploy/job-names.ts', '    turnOf(b) - turnOf(a) ||\n', '')],
+    caughtBy: renamedBack(
+      'a job that is renamed back after the clock was set back runs nothing again',
+      'a job whose new name left the code after the clock was set back runs nothing again',
+    ),
+  },
+  {
+    name: 'turn-stands-still',
+    rule: 'P1',
+    breaks: 'A job that has had a name before gets it back without counting that.',
+    edits: [
+      edit(
+        'policy/operate/define.ts',
+        'turn: Math.max(stretch.turn ?? 0, turnAfter(holder))',
+        'turn: stretch.turn ?? 0',
+      ),
+    ],
+    caughtBy: renamedBack('a job that is renamed back and forth while the clock is set back runs nothing again'),
+  },
+  {
+    name: 'begins-anew-behind-the-holder',
+    rule: 'P1',
+    breaks:
+      'A name that takes over after the clock was set back begins from now, although the holder of the job went further.',
+    edits: [
+      edit('policy/operate/define.ts', 'return goesOn ? mark : Math.max(mark, now)', 'return goesOn ? mark : now'),
+    ],
+    caughtBy: renamedBack('a job whose new name left the code after the clock was set back runs nothing again'),
   },
   {
     name: 'late-rename-runs-again',
@@ -962,6 +988,19 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     caughtBy: lateRenames(
       'what the old name ran after a rollback does not run again when was comes late, and what no name ran does',
     ),
+  },
+  {
+    name: 'late-rename-at-an-old-turn',
+    rule: 'P1',
+    breaks: 'When was comes late, the old name may be retired beside one that counts as older than it.',
+    edits: [edit('policy/deploy/late-rename.ts', ' && turnOf(state) > turnOf(old)', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/continue-job.test.ts',
+      names: [
+        'the active name holds the job after one that is retired beside it, though they have changed places before',
+      ],
+    },
   },
   {
     name: 'late-rename-trusts-a-changed-rule',

@@ -33,6 +33,18 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'only-wait-is-given-up',
+    rule: 'P9',
+    breaks:
+      'A stop abandons a fire that may run only once and waits for work elsewhere, instead of giving it the drain.',
+    edits: [edit('engine/run/execute.ts', " && run.started.policy.guarantee !== 'at-most-once'", '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/stop.test.ts',
+      names: ['a run that only waits for work elsewhere has all of the drain if its fire may run only once'],
+    },
+  },
+  {
     name: 'loser-starts-too',
     rule: 'P2, protocol (non-atomic claim)',
     breaks: 'An instance whose claim met a newer version still starts the run.',

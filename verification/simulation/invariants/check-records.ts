@@ -176,7 +176,7 @@ function checkMark(before: ScheduleState, after: ScheduleState, step: Step, mirr
   if (!isSame && isPaused) return
   if (before.definition.limit !== null) return
   for (const at of instantsIn(before.definition, before.nextAt, to)) {
-    if (!isOnRecord(mirror, step, at)) report('S13 conservation', `${after.id} ${instantText(at)} was passed over`)
+    if (!isSettled(mirror, step, at)) report('S13 conservation', `${after.id} ${instantText(at)} was passed over`)
   }
   checkExcluded(before, after, step, mirror, report)
 }
@@ -186,9 +186,12 @@ function checkExcluded(before: ScheduleState, after: ScheduleState, step: Step, 
   const [from, to] = [before.plannedTo, after.plannedTo]
   if (from === undefined || to === undefined || before.revision !== after.revision) return
   for (const at of excludedIn(before.definition, from + 1, to + 1)) {
-    if (!isOnRecord(mirror, step, at))
-      report('S13 conservation', `${after.id} ${instantText(at)} was excluded silently`)
+    if (!isSettled(mirror, step, at)) report('S13 conservation', `${after.id} ${instantText(at)} was excluded silently`)
   }
+}
+
+function isSettled(mirror: Mirror, step: Step, dueAt: number): boolean {
+  return isOnRecord(mirror, step, dueAt) || namesBefore(step).some((name) => isOnRecordAs(mirror, name, dueAt))
 }
 
 function isOnRecord(mirror: Mirror, { change, after, fires }: Step, dueAt: number): boolean {
@@ -197,6 +200,31 @@ function isOnRecord(mirror: Mirror, { change, after, fires }: Step, dueAt: numbe
   const covers = (line: HistoryRecord): boolean => line.dueAt <= dueAt && dueAt <= (line.range?.untilAt ?? line.dueAt)
   const isWritten = fires.some(({ fire, linesAfter }) => fire.nonce === '' && linesAfter.some(covers))
   return isWritten || [...(mirror.ranges.get(change.id)?.values() ?? [])].some(covers)
+}
+
+/** Names that the job has gone under: what it did under one of them, it does not do again under another. */
+function namesBefore({ before, after, change }: Step): readonly string[] {
+  const stretches = [...(before?.retirements ?? []), ...(after?.retirements ?? [])]
+  const names = stretches.flatMap(({ renamedTo }) => (renamedTo === undefined ? [] : [renamedTo]))
+  return [...new Set(names)].filter((name) => name !== change.id)
+}
+
+/** Or it will be planned under that name. */
+function isOnRecordAs(mirror: Mirror, schedule: string, dueAt: number): boolean {
+  const fire = { schedule, dueAt, nonce: '' }
+  const state = mirror.data().schedules.get(schedule)
+  return (
+    isToCome(state, dueAt) ||
+    openIn(state, fire) !== undefined ||
+    mirror.lines.has(fireKeyText(fire)) ||
+    coveredBy(mirror, fire) !== undefined
+  )
+}
+
+function isToCome(state: ScheduleState | undefined, dueAt: number): boolean {
+  if (state === undefined || state.retiredAt !== null || (state.plannedTo ?? dueAt) >= dueAt) return false
+  const [from, to] = [dueAt, dueAt + 1]
+  return instantsIn(state.definition, from, to).length > 0 || excludedIn(state.definition, from, to).length > 0
 }
 
 function coveredBy(mirror: Mirror, { schedule, dueAt }: FireKey): HistoryRecord | undefined {

@@ -1,6 +1,7 @@
 import type { RunOfFire } from '../../../packages/checker/src/history.ts'
+import type { Change } from '../../../packages/cronce/src/model/change.ts'
 import { isRunByCaller } from '../../../packages/cronce/src/model/exclusive-jobs.ts'
-import type { ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
+import type { Instant, ScheduleState, Source } from '../../../packages/cronce/src/model/schedule.ts'
 import type { NamespaceData } from '../../../packages/cronce/src/store/memory/data.ts'
 import { boundsOf, ownershipMsOf, takeOverMsOf } from '../bounds.ts'
 import type { Node } from '../node.ts'
@@ -40,6 +41,8 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
   const claimed = new Map<string, string | null>()
   /** The name under which an instant of a job with two names was planned. */
   const planned = new Map<string, string>()
+  /** Jobs of which one name was retired as renamed. Before, a job that is renamed without `was` is two jobs. */
+  const linked = new Set<string>()
   /** When a name last passed to another app, by the store's clock. */
   const yieldedAt = new Map<string, number>()
   /** Apps whose processes have run schedules that a client made. */
@@ -87,11 +90,21 @@ export function judgeApps(parts: AppsJudgeParts): AppsJudge {
     if (owner === null || (before !== undefined && ownerOf(before.source) !== owner)) return
     const others = otherNamesOf(scenario, owner, change.id)
     if (others.length === 0) return
+    const pair = `${owner} ${[change.id, ...others].sort().join()}`
+    const isRetired = after !== undefined && after.retiredAt !== null
+    if (!linked.has(pair) && isRetired && after.retirements?.at(-1)?.renamedTo !== undefined) {
+      linked.add(pair)
+      if (isNamedLate(scenario, owner, [change.id, ...others])) count('renamed one release late')
+    }
     for (const { schedule, dueAt, nonce } of change.creates) {
       if (nonce !== '' || dueAt <= (yieldedAt.get(schedule) ?? 0)) continue
-      const key = `${owner} ${[schedule, ...others].sort().join()} ${dueAt}`
+      const key = `${pair} ${dueAt}`
       const known = planned.get(key)
-      if (known !== undefined && known !== schedule) {
+      const isLate = isNamedLate(scenario, owner, [schedule, ...others])
+      // What two jobs have had until then may be on record as passed over under either name, but runs under one.
+      if (isLate && isPassedOver(change, dueAt)) continue
+      const isOneJob = !isLate || (linked.has(pair) && isOpen(after!, dueAt))
+      if (known !== undefined && known !== schedule && isOneJob) {
         report('S16 one name', `${schedule} ${instantText(dueAt)} was planned as ${known} already`)
       }
       planned.set(key, schedule)
@@ -161,6 +174,22 @@ function otherNamesOf({ releases }: Scenario, app: string, name: string): readon
     .flatMap(([id, { was }]) => (was === undefined ? [] : [[id, was]]))
   const linked = links.filter((link) => link.includes(name)).flat()
   return [...new Set(linked)].filter((other) => other !== name)
+}
+
+function isPassedOver({ history }: Change, dueAt: Instant): boolean {
+  const reasons = ['while-retired', 'calendar']
+  return history.some((line) => line.dueAt === dueAt && line.nonce === '' && reasons.includes(line.ending.reason))
+}
+
+function isOpen({ open }: ScheduleState, dueAt: Instant): boolean {
+  return open.some((fire) => fire.dueAt === dueAt && fire.nonce === '')
+}
+
+/** Whether a release of the app has a job that got its name from another one without a word about that. */
+function isNamedLate({ releases }: Scenario, app: string, names: readonly string[]): boolean {
+  const own = releases.filter((release) => appOf(release) === app)
+  const renamed = names.filter((name) => own.some(({ jobs }) => jobs[name]?.was !== undefined))
+  return renamed.some((name) => own.some(({ jobs }) => jobs[name] !== undefined && jobs[name]!.was === undefined))
 }
 
 /** Clocks of processes run at most this much faster than the world's. */

@@ -21,6 +21,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./start.ts')).start,
   },
   {
+    name: 'plan',
+    group: 'run',
+    summary: 'Show what a deploy would change: schedules, due times, load and risks',
+    load: async () => (await import('./plan.ts')).plan,
+  },
+  {
     name: 'exec',
     group: 'run',
     summary: 'Run a command on one of the hosts that call it, for crontabs and CronJobs',

@@ -53,11 +53,50 @@ export const JOB_FILES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map((extensio
 /** Flags beat the environment, which beats the configuration. */
 export async function readService(args: Args, io: Io, command: string): Promise<ServiceSettings> {
   const found = await findStoreIfAny(args, io)
-  const jobs = await findJobs(args, io, found, command)
+  return settingsFor(args, io, { command, found, jobs: await findJobs(args, io, found, command) })
+}
+
+/**
+ * The same for several files, which together are one release. `apps`: those that modules have made so far, for modules that export
+ * none.
+ */
+export async function readServices(
+  args: Args,
+  io: Io,
+  command: string,
+  apps: readonly object[],
+): Promise<readonly ServiceSettings[]> {
+  const found = await findStoreIfAny(args, io)
+  const files = args.positionals.length < 2 ? [null] : args.positionals
+  const services: ServiceSettings[] = []
+  for (const file of files) {
+    const before = apps.length
+    const loading = file === null ? findJobs(args, io, found, command) : loadJobsFile(resolve(io.cwd, file))
+    const jobs = await loading.catch((error: unknown): Jobs => {
+      const [made] = apps.slice(before)
+      const isEmpty = error instanceof CronceError && error.code === 'JOBS_INVALID'
+      if (!isEmpty || made === undefined) throw error
+      return readJobs(made, file ?? args.positionals[0] ?? 'The jobs file', io.cwd)
+    })
+    services.push(settingsFor(args, io, { command, found, jobs }))
+  }
+  return services
+}
+
+interface Found {
+  readonly command: string
+  readonly found: Awaited<ReturnType<typeof findStoreIfAny>>
+  readonly jobs: Jobs
+}
+
+function settingsFor(args: Args, io: Io, { command, found, jobs }: Found): ServiceSettings {
   const config: LoadedConfig = { config: found.config, file: found.file }
   if (jobs.kind === 'app') {
-    refuseFlags(args, jobs.place)
-    return { jobs, options: null, isDefaultStore: false, store: null, origin: '', secrets: found.secrets, config }
+    // What only looks may look at another store.
+    const isLooking = command === 'plan' || command === 'simulate'
+    if (!isLooking) refuseFlags(args, jobs.place)
+    const store = isLooking && args.has('store') ? found.store! : null
+    return { jobs, options: null, isDefaultStore: false, store, origin: '', secrets: found.secrets, config }
   }
   const isDefaultStore = found.store === undefined
   const store = found.store ?? defaultStore(io, command)

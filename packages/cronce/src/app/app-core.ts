@@ -10,6 +10,8 @@ import type { Surroundings } from './surroundings.ts'
 
 /** What all parts of one app share. */
 export interface AppCore<Tx> {
+  /** It is asked what it declares, and never starts. */
+  readonly isDeclaring: boolean
   readonly resolved: ResolvedOptions
   readonly around: Surroundings
   readonly logger: Required<Logger>

@@ -12,6 +12,7 @@ import type { Store } from '../store/store.ts'
 import { loadHandler } from '../target/target.ts'
 import { VERSION } from '../version.ts'
 import type { AppCore } from './app-core.ts'
+import type { Declaration, Rehearsal } from './declaration.ts'
 import { hashDeclarations } from './identity.ts'
 import { type DeclaredJob, demandFittingInput, engineJob, type Middleware } from './job.ts'
 import { declarations, type PlacedJobs, placeJobs } from './place-jobs.ts'
@@ -30,6 +31,34 @@ export async function createAppEngine<Tx>(core: AppCore<Tx>): Promise<Instance<T
   const labels = labelsOf(core)
   const placed = placeJobs([...core.jobs.values()], labels, isPlacing(core, labels))
   return new Instance(await partsOf(core, store, placed.jobs), settingsOf(core, labels, placed))
+}
+
+/** The same without an engine: nothing is opened, loaded or asked. */
+export function describeApp<Tx>(core: AppCore<Tx>): Declaration {
+  const labels = labelsOf(core)
+  return {
+    namespace: core.resolved.namespace,
+    settings: settingsOf(core, labels, placeJobs([...core.jobs.values()], labels, false)),
+    open: () => core.open(core.resolved.namespace) as Promise<Store>,
+    rehearse: (around) => rehearsedOn(core, around),
+  }
+}
+
+function rehearsedOn<Tx>(
+  core: AppCore<Tx>,
+  { store, clock, labels, settings }: Rehearsal,
+): ReturnType<Declaration['rehearse']> {
+  const placed = placeJobs([...core.jobs.values()], labels, false)
+  // Also jobs that processes with other labels run.
+  const names = new Set([...placed.declared.map(({ id }) => id), ...placed.jobs.keys()])
+  const jobs = [...names].map((name) => ({ name, execute: () => null, retryable: () => false }))
+  const { random, newId } = core.around
+  const silent = { emit: () => {}, hears: () => false, meters: [], sync: () => {} }
+  const instance = new Instance(
+    { store, clock, random, newId, ...silent, jobs: new Map(jobs.map((job) => [job.name, job])) },
+    { ...settingsOf(core, labels, placed), duties: [], ...settings },
+  )
+  return { start: () => instance.start(), stop: () => instance.stop({ drainMs: 0, graceMs: 0 }) }
 }
 
 type OwnLabels = Labels & { readonly host: string }

@@ -10,11 +10,13 @@ import { type CronceEvent, EVENT_TYPES, type EventType } from '../model/event.ts
 import type { Json } from '../model/json.ts'
 import { plainJob } from '../model/placement.ts'
 import type { Store } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
 import { callbackSecretOf, type Target } from '../target/target.ts'
 import type { AppCore } from './app-core.ts'
 import { readAppName } from './app-name.ts'
 import { appWatch } from './app-watch.ts'
 import { atEntry } from './at-entry.ts'
+import { isDeclaring, rememberDeclaration } from './declaration.ts'
 import type { DetectOptions, Detector } from './detect.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
@@ -170,6 +172,7 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
     [Symbol.asyncDispose]: () => app.stop(),
   }
   rememberExclusiveParts(app, exclusiveParts)
+  rememberDeclaration(app, async () => (await import('./app-engine.ts')).describeApp(core))
   rememberGauges(app, { meters: core.meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null })
   return app
 }
@@ -207,11 +210,12 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
         logger.warn(`${message} (${code})`)
       },
     })
-  const lazy = lazyStore<Tx>(() => open(resolved.namespace), {
+  const lazy = lazyStore<Tx>(isDeclaring() ? onlyDeclares : () => open(resolved.namespace), {
     message: 'This app was stopped.',
     hint: 'Start it again, or look at the store by connect().',
   })
   return {
+    isDeclaring: isDeclaring(),
     resolved,
     around,
     logger,
@@ -226,6 +230,12 @@ function coreOf<Tx>(options: CronceOptions<Tx>): AppCore<Tx> {
     middleware: [],
     checkIns: new Set(),
   }
+}
+
+async function onlyDeclares(): Promise<never> {
+  throw new StoreError('STORE_CLOSED', 'This app was loaded to say what it declares, and may not use its store.', {
+    hint: 'Call the store after start(), and not while the module is loaded.',
+  })
 }
 
 function clientPartsOf<Tx>(

@@ -85,6 +85,7 @@ export class AppLifecycle<Tx> {
   }
 
   async start({ stop, onStarted }: StartHooks, options: StartOptions = {}): Promise<void> {
+    if (this.#core.isDeclaring) return
     this.demandStopped('start()')
     const { wait = false } = readFields('', options, ['wait'], 'start({ wait: true })')
     const isPatient = readBoolean('wait', wait)
@@ -159,6 +160,7 @@ export class AppLifecycle<Tx> {
   async runDue(): Promise<RunDueSummary> {
     this.demandStopped('runDue()')
     const count = { started: 0, succeeded: 0, failed: 0 }
+    if (this.#core.isDeclaring) return count
     const unlisten = this.#core.events.on('*', (event) => {
       if (event.type === 'run.started') count.started++
       else if (event.type === 'run.ended' && event.outcome === 'succeeded') count.succeeded++

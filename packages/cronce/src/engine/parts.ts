@@ -66,7 +66,7 @@ export interface Job<Tx = unknown> {
   readonly execute: (run: RunHandle<Tx>) => unknown
   /** Whether a run is retried after this error. */
   readonly retryable: (error: unknown) => boolean
-  /** Its handler only waits for work elsewhere, which another run can go on waiting for. */
+  /** Its handler only waits for work elsewhere, which another run can go on waiting for, if the fire may have another one. */
   readonly waits?: boolean
 }
 

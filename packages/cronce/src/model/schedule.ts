@@ -95,6 +95,11 @@ export interface Retirement {
   readonly number: number
   /** The name that the job had in this stretch: its instants are on record under that one. */
   readonly renamedTo?: string
+  /**
+   * Counts how often the job had changed its name when it got this one. Of names that are retired, the one with the highest turn had the
+   * job last, whatever the clock said.
+   */
+  readonly turn?: number
 }
 
 export interface Last {

@@ -159,6 +159,11 @@ test('a job that an app has lost under its new name does not come back under the
       await fleet.advance('3m')
       assert.match(refusals(fleet, back)[0]!, /^The job bill was renamed to invoice, which belongs to the app crm now/)
       assert.equal(fleet.handled.filter(({ member }) => member === back).length, 0)
+      const { refused } = await fleet.operator.deployments.get('shop')
+      assert.deepEqual(
+        refused.map(({ schedule, code, instance }) => [schedule, code, instance === back.app.instance]),
+        [['bill', 'SCHEDULE_NAME_TAKEN', true]],
+      )
       if (end === 'drops it') await fleet.add(idle('post'), { app: 'crm', deployment: 'c3' })
       await stop(fleet, crm)
       await fleet.advance('5m')

@@ -131,6 +131,69 @@ test('a job that is renamed back after the clock was set back runs nothing again
   }
 })
 
+test('a job that is renamed back and forth while the clock is set back runs nothing again', async () => {
+  const fleet = await createFleet()
+  const releases = [
+    job('bill'),
+    job('invoice', { was: 'bill' }),
+    job('bill'),
+    job('invoice', { was: 'bill' }),
+    job('bill'),
+  ]
+  const ids = ['v1', 'v2', 'v1', 'v2', 'v1']
+  for (const [turn, declare] of releases.entries()) {
+    const member = await fleet.add(declare, { deployment: ids[turn]! })
+    await fleet.advance('3m')
+    if (turn > 0) fleet.stepStore(-100_000)
+    await fleet.advance('1s')
+    await fleet.world.until(member.app.stop())
+    await fleet.advance('2m')
+  }
+  await fleet.add(job('bill'), { deployment: 'v1' })
+  await fleet.advance('30m')
+  const minutes = fleet.handled.map(({ dueAt }) => (dueAt - NEW_YEAR) / MINUTE)
+  assert.deepEqual([...new Set(minutes)], minutes)
+  assert.ok(minutes.length > 10)
+  fleet.end()
+})
+
+test('a job whose new name left the code after the clock was set back runs nothing again', async () => {
+  const other: Declare = (app) => app.job('other', '0 12 * * *', () => {})
+  for (const ids of [
+    ['v1', 'v2', 'v3', 'v1'],
+    ['v1', 'v2', 'v3', 'v4'],
+    [undefined, undefined, undefined, undefined],
+  ]) {
+    const fleet = await createFleet()
+    const both =
+      (declare: Declare): Declare =>
+      (app, member) => {
+        declare(app, member)
+        other(app, member)
+      }
+    const first = await fleet.add(both(job('bill')), { deployment: ids[0] })
+    await fleet.advance('165s')
+    await fleet.world.until(first.app.stop())
+    const second = await fleet.add(both(job('invoice', { was: 'bill' })), { deployment: ids[1] })
+    await fleet.advance('105s')
+    // By the clock, the new name is retired before the old one was.
+    fleet.stepStore(-400_000)
+    await fleet.advance('1s')
+    await fleet.world.until(second.app.stop())
+    const third = await fleet.add(other, { deployment: ids[2] })
+    await fleet.advance('3m')
+    await fleet.world.until(third.app.stop())
+    await fleet.add(both(job('bill')), { deployment: ids[3] })
+    await fleet.advance('12m')
+    const names = fleet.handled.map(({ dueAt, schedule }) => `${(dueAt - NEW_YEAR) / MINUTE} ${schedule}`)
+    assert.deepEqual(names.slice(0, 10), [
+      ...['0 bill', '1 bill', '2 bill', '3 invoice', '4 invoice'],
+      ...['5 bill', '6 bill', '7 bill', '8 bill', '9 bill'],
+    ])
+    fleet.end()
+  }
+})
+
 test('fires that a pause has held back survive a rename and its rollback', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(job('bill'), { deployment: 'v1' })

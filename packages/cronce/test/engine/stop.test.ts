@@ -54,6 +54,28 @@ test('a run that only waits for work elsewhere is handed back as soon as its ins
   fleet.end()
 })
 
+test('a run that only waits for work elsewhere has all of the drain if its fire may run only once', async () => {
+  const fleet = await createFleet()
+  const first = await fleet.add(
+    (app, { clock }) => {
+      const wait = async ({ signal }: Run): Promise<void> => {
+        await clock.sleep(60_000, signal)
+        signal.throwIfAborted()
+      }
+      app.job('wait', { cron: '1 0 * * *', guarantee: 'at-most-once' }, Object.assign(wait, { waits: true }))
+    },
+    { drain: '1h' },
+  )
+  await fleet.advance('1m1s')
+  await fleet.world.until(first.app.stop(), 3_600_000)
+  assert.deepEqual(
+    fleet.handled.map(({ how, signal }) => [how, signal.aborted]),
+    [['returned', false]],
+  )
+  assert.deepEqual(await endings(fleet), ['succeeded'])
+  fleet.end()
+})
+
 test('while an instance finishes its runs, its peers do its share of the work on time', async () => {
   const fleet = await createFleet()
   const [first] = await fleet.addMany(2, (app, { clock }) => {

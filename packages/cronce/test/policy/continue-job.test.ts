@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { MAX_RETIREMENTS, type Retirement, type ScheduleState } from '../../src/model/schedule.ts'
 import { addStretch, hasContinued, namesBefore } from '../../src/policy/deploy/continue-job.ts'
+import { holderOf } from '../../src/policy/deploy/job-names.ts'
 import { passOver } from '../../src/policy/deploy/late-rename.ts'
 import { retire } from '../../src/policy/deploy/retire.ts'
 import { given, HOUR, Keeper, MINUTE, NOON } from './keeper.ts'
@@ -26,7 +27,7 @@ test('an old name leaves to the active one what that has planned or will plan, a
   const left = (beside: Partial<ScheduleState>): string[] => {
     const old = given({ trigger: { kind: 'every', everyMs: 10 * MINUTE, anchor: 0 } }, CODE)
     old.now = NOON + HOUR
-    const passed = { ...BY, from: 0, to: 0, renamedTo: old.it.id }
+    const passed = { ...BY, from: 0, to: 0, turn: 1, renamedTo: old.it.id }
     const other = { ...old.it, id: 'invoice', ...beside, retirements: [passed, ...(beside.retirements ?? [])] }
     old.take(retire(old.it, { ...BY, app: 'shop', renamedTo: 'invoice', beside: other }, old.context))
     assert.equal(old.it.retiredAt, old.now)
@@ -86,6 +87,22 @@ test('an old name is not retired beside the active one while a fire waits there 
   active.take(passOver(active.it, old.it, BY, active.context))
   assert.equal(active.it.open.length, 0)
   assert.notEqual(stop(), null)
+})
+
+test('the active name holds the job after one that is retired beside it, though they have changed places before', () => {
+  const { it, context } = given({}, CODE)
+  const activeAs = (id: string, before: string, turn: number): ScheduleState => {
+    return { ...it, id, retirements: [{ ...BY, from: 0, to: 0, renamedTo: before, turn }] }
+  }
+  const [old, active] = [activeAs('bill', 'invoice', 2), activeAs('invoice', 'bill', 1)]
+  const stop = (beside: ScheduleState) => retire(old, { ...BY, app: 'shop', renamedTo: 'invoice', beside }, context)
+  assert.equal(stop(active), null)
+  const later = passOver(active, old, BY, context)!.change.state!
+  const stopped = stop(later)!.change.state!
+  // By the clock, it is retired before the other one was.
+  const earlier = { ...context, now: NOON - HOUR }
+  const dropped = retire(later, { ...BY, app: 'shop', cause: 'dropped' }, earlier)!.change.state!
+  assert.equal(holderOf([stopped, dropped])?.id, 'invoice')
 })
 
 test('of too many stretches the oldest are dropped, but not the last one of each name', () => {

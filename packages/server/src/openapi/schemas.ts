@@ -304,6 +304,7 @@ function scheduleFields(): Readonly<Record<string, Schema>> {
           ...{ from: AT, to: orNull(AT), cause: choice('dropped', 'absent', 'renamed') },
           ...{ deployment: TEXT, number: INTEGER },
           renamedTo: about(TEXT, 'The name that the job had in this stretch.'),
+          turn: about(INTEGER, 'How often the job had changed its name when it got this one.'),
         },
         ['from', 'to', 'cause', 'deployment', 'number'],
       ),

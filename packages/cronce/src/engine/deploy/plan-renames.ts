@@ -1,5 +1,5 @@
 import type { AppRecord } from '../../model/app.ts'
-import type { Instant, ScheduleState } from '../../model/schedule.ts'
+import type { ScheduleState } from '../../model/schedule.ts'
 import type { Context } from '../../policy/decision.ts'
 import { hasSameTiming, isRenamedTo } from '../../policy/deploy/continue-job.ts'
 import { findDeployment, newestExplicit, outrankedBy } from '../../policy/deploy/deployment.ts'
@@ -14,7 +14,7 @@ import { findElsewhere, isOvertaken, lastOwnName, type Named, otherHolder } from
 /** What has to be written before the declared names can take over from the old ones. */
 export interface RenamePlan {
   /** By old name that is active, what replaces it. */
-  readonly stops: Map<string, Pick<RetireWish, 'renamedTo' | 'leavesDue' | 'beside' | 'after'>>
+  readonly stops: Map<string, Pick<RetireWish, 'renamedTo' | 'leavesDue' | 'beside'>>
   /** Holders whose timing differs from the declared one: what they hold is settled first. */
   readonly held: string[]
   /** Old names that were stopped for a declared name which another app or a client has by now: the job goes on under them. */
@@ -51,7 +51,7 @@ function planRename(wish: Wish, isDeciding: boolean, found: Found, plan: RenameP
   }
   const active = isDeciding ? namesToStop(wish, isActive, found) : []
   if (active.length > 0) {
-    planStops(wish, own, active, found, plan)
+    planStops(wish, own, active, found.context, plan)
     return
   }
   const holder = isActive ? undefined : otherHolder(wish, own, found.named)
@@ -65,7 +65,7 @@ function planStops(
   wish: Wish,
   own: ScheduleState | null,
   active: readonly ScheduleState[],
-  { context, named }: Found,
+  context: Context,
   { stops, passed }: RenamePlan,
 ): void {
   const [first, ...others] = active as readonly [ScheduleState, ...ScheduleState[]]
@@ -81,12 +81,7 @@ function planStops(
   for (const { id } of besides) stops.set(id, { renamedTo, beside })
   if (besides.length > 0) return
   // Retired last: it holds the job.
-  const after = lastRetirement([wish.id, ...wish.otherNames], named)
-  stops.set(first.id, { renamedTo, leavesDue: hasSameTiming(first.definition, wish.definition), after })
-}
-
-function lastRetirement(names: readonly string[], { states }: Named): Instant {
-  return Math.max(0, ...names.map((name) => states.get(name)?.retiredAt ?? 0))
+  stops.set(first.id, { renamedTo, leavesDue: hasSameTiming(first.definition, wish.definition) })
 }
 
 /** The old name of a job that lost its new name in the middle of the rename: no name has continued the job. */

@@ -84,7 +84,8 @@ function callHandler<Tx>(
   onEnd: (ended: Ended) => void,
 ): void {
   run.retryable = job.retryable
-  run.waits = job.waits === true
+  // A hand-back would end an at-most-once fire: a run that was started never starts again.
+  run.waits = job.waits === true && run.started.policy.guarantee !== 'at-most-once'
   watchTimeout(run)
   let hasEnded = false
   const end = (ended: Ended): void => {

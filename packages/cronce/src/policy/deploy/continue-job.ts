@@ -13,15 +13,14 @@ type Carried = 'plannedTo' | 'pause' | 'skipped' | 'fired' | 'failedInRow' | 'la
 
 /**
  * What a job takes along when it goes on under another of its names, in either direction. `from` held it last, `to` is the schedule that
- * takes over, `null` if there was none. `goesOn`: the instants that `from` has not planned are planned by `to`; otherwise those after `now`.
+ * takes over, `null` if there was none. `mark`: the instants after it are planned by `to`.
  */
 export function continueJob(
   from: ScheduleState,
   to: ScheduleState | null,
-  { now, goesOn }: { readonly now: Instant; readonly goesOn: boolean },
+  mark: Instant,
 ): Required<Pick<ScheduleState, Carried>> {
   const { pause, skipped = [], fired, failedInRow } = from
-  const mark = goesOn ? markOf(from) : now
   return {
     plannedTo: to === null ? mark : Math.max(mark, markOf(to)),
     ...{ pause, skipped, fired, failedInRow },
@@ -32,11 +31,22 @@ export function continueJob(
 /** The stretch in which the job had the name of `from`, and earlier ones, for a schedule that takes over from it at its first declaration. */
 export function stretchBefore(
   from: ScheduleState,
-  { to, deployment, number }: { readonly to: Instant; readonly deployment: string; readonly number: number },
+  { to: planned, deployment, number }: { readonly to: Instant; readonly deployment: string; readonly number: number },
 ): Retirement {
   const earlier = (from.retirements ?? []).filter(({ renamedTo }) => renamedTo !== undefined)
   const since = Math.min(from.createdAt, ...earlier.map((stretch) => stretch.from))
-  return { from: since, to: Math.max(since, to), cause: 'renamed', deployment, number, renamedTo: from.id }
+  const to = Math.max(since, planned)
+  return { from: since, to, cause: 'renamed', deployment, number, renamedTo: from.id, turn: turnAfter(from) }
+}
+
+/** How often the job had changed its name when it got this one: the highest of its names had it last, whatever the clock said. */
+export function turnOf({ retirements = [] }: Pick<ScheduleState, 'retirements'>): number {
+  return Math.max(0, ...retirements.map(({ turn = 0 }) => turn))
+}
+
+/** The turn of the name that the job has after `old`. */
+export function turnAfter(old: Pick<ScheduleState, 'retirements'>): number {
+  return turnOf(old) + 1
 }
 
 /**

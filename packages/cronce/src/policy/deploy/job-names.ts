@@ -1,6 +1,7 @@
 import type { AppRecord, Rename } from '../../model/app.ts'
 import type { ScheduleState } from '../../model/schedule.ts'
 import { markOf } from '../plan/series.ts'
+import { turnOf } from './continue-job.ts'
 
 export interface IgnoredRename extends Rename {
   readonly continuedBy: string
@@ -98,7 +99,12 @@ export function otherNamesOf(app: AppRecord, name: string): readonly string[] {
  * has not planned are those that the job has not planned.
  */
 export function holderOf(states: readonly ScheduleState[]): ScheduleState | undefined {
-  const heldTo = ({ retiredAt }: ScheduleState): number => retiredAt ?? Number.POSITIVE_INFINITY
-  // Retired within the same millisecond: the one that has planned further, so that nothing is planned again.
-  return states.toSorted((a, b) => heldTo(b) - heldTo(a) || markOf(b) - markOf(a) || b.updatedAt - a.updatedAt)[0]
+  // Retired at the same turn and time: the one that has planned further, so that nothing is planned again.
+  const compare = (a: ScheduleState, b: ScheduleState): number =>
+    Number(a.retiredAt !== null) - Number(b.retiredAt !== null) ||
+    turnOf(b) - turnOf(a) ||
+    (b.retiredAt ?? 0) - (a.retiredAt ?? 0) ||
+    markOf(b) - markOf(a) ||
+    b.updatedAt - a.updatedAt
+  return states.toSorted(compare)[0]
 }

@@ -8,7 +8,7 @@ import { excludedOf } from '../plan/excluded.ts'
 import { type Known, missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRunning } from '../records.ts'
-import { addStretch, namesBefore } from './continue-job.ts'
+import { addStretch, namesBefore, turnAfter, turnOf } from './continue-job.ts'
 
 // `was` came one release late: the app has both names as jobs of their own. See docs/decisions/006-deployments.md, "Renames".
 
@@ -39,14 +39,22 @@ export function passOver(
   // The clock may have been set back since the old name went so far.
   const plannedTo = Math.max(mark, to)
   const nextAt = nextUnskipped(draft.state, seriesOf(state.id, state.definition), plannedTo)
-  const stretch: Retirement = { from: Math.min(mark, to), to, cause: 'renamed', ...by, renamedTo: old.id }
+  const stretch: Retirement = {
+    from: Math.min(mark, to),
+    to,
+    cause: 'renamed',
+    ...by,
+    renamedTo: old.id,
+    turn: turnAfter(old),
+  }
   set(draft, { plannedTo, nextAt, retirements: addStretch(state, stretch) })
   return finish(draft)
 }
 
-/** Whether the active name runs nothing that the old one has on record, and names it as one that its job has had. */
+/** Whether the active name runs nothing that the old one has on record, and comes after it as a name of its job. */
 export function hasPassed(state: Passed, old: ScheduleState): boolean {
-  return markOf(state) >= markOf(old) && namesBefore(state).includes(old.id) && !state.open.some(isLeftTo(old))
+  const isAfter = namesBefore(state).includes(old.id) && turnOf(state) > turnOf(old)
+  return isAfter && markOf(state) >= markOf(old) && !state.open.some(isLeftTo(old))
 }
 
 /** The fires that wait under the active name although the old one may have run them. What waits under both ends under the old one. */

@@ -1,5 +1,5 @@
 import { ending } from '../../model/outcome.ts'
-import type { Instant, Retirement, ScheduleState } from '../../model/schedule.ts'
+import type { Retirement, ScheduleState } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, choicesOfFire, type Draft, finish, set } from '../draft.ts'
@@ -17,8 +17,6 @@ export interface RetireWish extends Pick<Retirement, 'cause' | 'deployment' | 'n
   readonly app: string
   /** A schedule of another name plans what is due, and what a pause has held back. */
   readonly leavesDue?: boolean
-  /** When another name of its job was retired last. This one is retired later, also if the clock was set back since. */
-  readonly after?: Instant
   /** The active schedule that the job has had under another name for a while: what came due since then is its own. */
   readonly beside?: Beside & Pick<ScheduleState, 'plannedTo' | 'nextAt' | 'updatedAt' | 'open'>
 }
@@ -39,8 +37,7 @@ export function retire(state: ScheduleState, by: RetireWish, context: Context): 
   if (by.beside !== undefined) leaveTo(draft, by.beside)
   const stretch: Retirement = { from, to: null, cause, deployment, number }
   const retirement = renamedTo === undefined ? stretch : { ...stretch, renamedTo }
-  const retiredAt = Math.max(context.now, (by.after ?? 0) + 1)
-  set(draft, { retiredAt, retirements: addStretch(state, retirement) })
+  set(draft, { retiredAt: context.now, retirements: addStretch(state, retirement) })
   draft.events.push({ type: 'schedule.retired', ...aboutSchedule(draft), cause, deployment })
   return finish(draft)
 }

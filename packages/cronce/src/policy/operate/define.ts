@@ -6,7 +6,14 @@ import type { FireRecord } from '../../model/record.ts'
 import type { Definition, Instant, Retirement, ScheduleState, Source } from '../../model/schedule.ts'
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision, Refusal } from '../decision.ts'
-import { continueJob, hasSameInstants, hasSameTiming, isOldName, stretchBefore } from '../deploy/continue-job.ts'
+import {
+  continueJob,
+  hasSameInstants,
+  hasSameTiming,
+  isOldName,
+  stretchBefore,
+  turnAfter,
+} from '../deploy/continue-job.ts'
 import {
   findDeployment,
   hasOtherForm,
@@ -109,7 +116,7 @@ function create(id: string, wanted: DefineWish, context: Context): Decision {
   const { definition, source, holder } = wanted
   const { now, zoneData } = context
   const carried =
-    holder === undefined ? NOTHING_CARRIED : continueJob(holder, null, { now, goesOn: goesOn(holder, wanted) })
+    holder === undefined ? NOTHING_CARRIED : continueJob(holder, null, markAfterHolder(holder, wanted, now))
   const isOnRecord = mayHaveRun(wanted, now) && wanted.onRecord?.some(({ nonce }) => nonce === '') === true
   const from = isOnRecord ? now + 1 : planFrom(wanted, now)
   const plannedTo = holder === undefined ? from - 1 : carried.plannedTo
@@ -243,20 +250,23 @@ function unread(id: string): Refusal {
 
 /** Continue where the holder of the job stopped. */
 function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Instant {
-  const { now } = draft.context
-  const { plannedTo, ...carried } = continueJob(holder, draft.state, { now, goesOn: goesOn(holder, wanted) })
+  const mark = markAfterHolder(holder, wanted, draft.context.now)
+  const { plannedTo, ...carried } = continueJob(holder, draft.state, mark)
   set(draft, carried)
   return plannedTo
 }
 
 /**
- * Whether what the holder of a job has not planned is planned under the name that takes over. One instant always is: a late declaration
- * leaves it to the misfire policy, under whichever name.
+ * Up to where the name that takes over from the holder of a job plans nothing. What the holder has not planned may be left to it: after a
+ * rename, after a retirement that is undone, and one instant always, since a late declaration leaves it to the misfire policy.
  */
-function goesOn(holder: ScheduleState, wanted: DefineWish): boolean {
+function markAfterHolder(holder: ScheduleState, wanted: DefineWish, now: Instant): Instant {
+  if (!hasSameTiming(holder.definition, wanted.definition)) return now
+  const mark = markOf(holder)
   const isOnce = wanted.source.kind === 'code' && wanted.definition.trigger?.kind === 'at'
-  const isLeft = isOnce || isRenamed(holder) || isUndone(holder, wanted)
-  return isLeft && hasSameTiming(holder.definition, wanted.definition)
+  const goesOn = isOnce || isRenamed(holder) || isUndone(holder, wanted)
+  // The clock may have been set back since the holder went so far.
+  return goesOn ? mark : Math.max(mark, now)
 }
 
 /**
@@ -289,7 +299,7 @@ export function comeBack(draft: Draft, retiredAt: Instant, holder: ScheduleState
     if (holder === undefined) return { ...stretch, to: now }
     // Instants that the holder has not planned are planned here.
     const to = Math.max(stretch.from, Math.min(now, markOf(draft.state)))
-    return { ...stretch, to, renamedTo: holder.id }
+    return { ...stretch, to, renamedTo: holder.id, turn: Math.max(stretch.turn ?? 0, turnAfter(holder)) }
   }
   const retirements = draft.state.retirements?.map((stretch) => (stretch.to === null ? ended(stretch) : stretch))
   set(draft, retirements === undefined ? { retiredAt: null } : { retiredAt: null, retirements })
