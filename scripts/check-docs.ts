@@ -32,6 +32,7 @@ const DOCS = [
   'packages/checker/README.md',
   'packages/conformance/README.md',
   'packages/dashboard/README.md',
+  'packages/nestjs/README.md',
   'packages/queues/README.md',
   'packages/server/README.md',
   'CONTRIBUTING.md',
@@ -42,6 +43,13 @@ const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'cronce-docs-')))
 symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'))
 writeFileSync(join(scratch, 'package.json'), '{ "name": "docs", "type": "module" }')
 const AT_A_TIME = 3
+/** Applications of Nest are compiled as its own tools compile them. */
+const NEST = {
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  erasableSyntaxOnly: false,
+  noPropertyAccessFromIndexSignature: false,
+}
 /** Those in folders need more than themselves: scripts/recipes starts them. */
 const PROGRAMS = list('examples', '').filter((file) => dirname(file) === 'examples')
 const problems: string[] = []
@@ -145,13 +153,25 @@ function compare(what: string, there: ReadonlySet<string>, told: ReadonlySet<str
 }
 
 async function compile(blocks: readonly Block[]): Promise<void> {
+  const isNest = ({ code }: Block): boolean => /from '@nestjs\//.test(code)
+  await Promise.all([
+    compileAs(
+      'tsconfig.json',
+      {},
+      blocks.filter((block) => !isNest(block)),
+    ),
+    compileAs('tsconfig.nest.json', NEST, blocks.filter(isNest)),
+  ])
+}
+
+async function compileAs(file: string, options: object, blocks: readonly Block[]): Promise<void> {
   const config = {
     extends: join(ROOT, 'tsconfig.base.json'),
-    compilerOptions: { noEmit: true, noUnusedLocals: false, noUnusedParameters: false },
-    include: ['*.ts'],
+    compilerOptions: { noEmit: true, noUnusedLocals: false, noUnusedParameters: false, ...options },
+    files: blocks.map(({ name }) => name),
   }
-  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config))
-  const { output, code } = await runProgram('tsc', ['-p', scratch], ROOT)
+  writeFileSync(join(scratch, file), JSON.stringify(config))
+  const { output, code } = await runProgram('tsc', ['-p', join(scratch, file)], ROOT)
   const where = relative(ROOT, scratch)
   if (code !== 0)
     problems.push(blocks.reduce((text, { name, place }) => text.replaceAll(join(where, name), place), output))

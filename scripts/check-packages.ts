@@ -67,6 +67,7 @@ try {
   for (const [index, manifest] of manifests.entries()) checkLinks(FOLDERS[index]!, manifest)
   const packed = await pack()
   const home = await install(manifests, packed)
+  linkOthers(home)
   const weights = await weigh(home, packed)
   writeConsumers(home, manifests)
   await together(checkTypes(home), checkOldestTypes(home), checkPrograms(home, manifests), ...FOLDERS.map(lintPackage))
@@ -160,7 +161,7 @@ async function install(manifests: readonly Manifest[], packed: readonly Packed[]
     join(home, 'package-lock.json'),
     JSON.stringify({ lockfileVersion: 3, requires: true, packages: { '': root, ...Object.fromEntries(entries) } }),
   )
-  await npm(home, 'ci', '--prefer-offline', '--omit=peer')
+  await npm(home, 'ci', '--prefer-offline', '--legacy-peer-deps')
   return home
 }
 
@@ -215,11 +216,15 @@ async function checkImports(home: string, type: string, load: string, paths: rea
   for (const [index, path] of paths.entries()) demand(counts[index]! > 0, `${path} exports nothing: ${load}`)
 }
 
-/** A consumer of TypeScript on Node.js has its types, and a consumer of `cronce/otel` has the OpenTelemetry package. */
-function writeConsumers(home: string, manifests: readonly Manifest[]): void {
-  for (const scope of ['@types', '@opentelemetry']) mkdirSync(join(home, 'node_modules', scope), { recursive: true })
-  for (const name of ['@types/node', 'undici-types', '@opentelemetry/api'])
+/** What consumers have anyway: the types of Node.js for TypeScript, OpenTelemetry for `cronce/otel`, Nest for `@cronce/nestjs`. */
+function linkOthers(home: string): void {
+  for (const scope of ['@types', '@opentelemetry', '@nestjs'])
+    mkdirSync(join(home, 'node_modules', scope), { recursive: true })
+  for (const name of ['@types/node', 'undici-types', '@opentelemetry/api', '@nestjs/common', '@nestjs/core'])
     symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name))
+}
+
+function writeConsumers(home: string, manifests: readonly Manifest[]): void {
   const uses = manifests
     .flatMap(subpathsOf)
     .map((path, index) => `import * as m${index} from '${path}'\nexport const keys${index} = Object.keys(m${index})`)

@@ -662,6 +662,14 @@ export const ROOMS: readonly Room[] = [
     never: null,
   },
   {
+    name: 'nestjs',
+    holds: 'jobs as decorated methods of Nest; it uses the library as applications do',
+    path: 'packages/nestjs/src/',
+    doors: [],
+    packages: ['cronce', '@cronce/dashboard', '@cronce/server', '@nestjs/common', '@nestjs/core'],
+    never: null,
+  },
+  {
     name: 'checker',
     holds: 'the judge of recorded histories; it knows nothing of the library that it judges',
     path: 'packages/checker/src/',

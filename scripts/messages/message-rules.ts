@@ -12,7 +12,7 @@ const WRONG_ARTICLE =
 const WRONG_PLURAL = /\w\(s\)|\b1 (?!ms\b)[a-z]+[^su ]s\b(?! than)/
 
 /** What a message may begin with: a capital, a value, a sign of a cron expression, a flag, a name as it is written in code. */
-const START = /^(?:[\p{Lu}\d…"'`?*#[(]|--?[\w…]|(?:cronce|node-cron)\b|[\w.]+\()|^[a-z]+\.[a-z.]+ /u
+const START = /^(?:[\p{Lu}\d…"'`?*#[(@]|--?[\w…]|(?:cronce|node-cron)\b|[\w.]+\()|^[a-z]+\.[a-z.]+ /u
 /** A sentence ends; or the text of another error or a command ends it, behind a colon. */
 const END = /[.?!]['")]?$|\)$|: [^.]*…$|…$|: (?:cronce|crontab|node|npm|openssl) .+$/
 

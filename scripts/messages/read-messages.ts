@@ -71,7 +71,7 @@ const SEEN_BY_CALLERS = new Set([...CODED_ERRORS, 'UsageError'])
 const LOGGING = new Set(['warn', 'error', 'info'])
 
 export function readMessages(): Reading {
-  const files = globSync('packages/{cronce,cli,server,checker,conformance}/src/**/*.ts', { cwd: ROOT })
+  const files = globSync('packages/{cronce,cli,server,checker,conformance,nestjs}/src/**/*.ts', { cwd: ROOT })
     .filter((file) => !file.includes('/testing/'))
     .map((file) => join(ROOT, file))
   const program = ts.createProgram(files, {

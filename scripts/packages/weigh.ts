@@ -23,6 +23,7 @@ const LIMITS: Readonly<Record<string, Omit<Weight, 'name'>>> = {
   cronce: { files: 300, bytes: 1_500_000, modules: 40, cpu: 4 },
   '@cronce/checker': { files: 20, bytes: 400_000, modules: 5, cpu: 4 },
   '@cronce/conformance': { files: 20, bytes: 300_000, modules: 40, cpu: 5 },
+  '@cronce/nestjs': { files: 20, bytes: 100_000, modules: 800, cpu: 25 },
   '@cronce/queues': { files: 20, bytes: 100_000, modules: 5, cpu: 4 },
   '@cronce/server': { files: 20, bytes: 300_000, modules: 80, cpu: 8 },
   '@cronce/dashboard': { files: 20, bytes: 300_000, modules: 90, cpu: 9 },

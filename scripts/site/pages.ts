@@ -28,7 +28,7 @@ export const GROUPS: readonly Group[] = [
         'docs/targets.md',
         'docs/queues.md',
       ],
-      ...['docs/frameworks.md', 'docs/triggers.md'],
+      ...['docs/frameworks.md', 'docs/nestjs.md', 'docs/triggers.md'],
       ...['docs/testing.md', 'docs/service.md', 'docs/dashboard.md', 'docs/monitoring.md'],
       ...['docs/alerts.md', 'docs/heartbeat.md', 'docs/activity.md', 'docs/doctor.md', 'docs/exec.md', 'docs/audit.md'],
     ],
@@ -36,7 +36,13 @@ export const GROUPS: readonly Group[] = [
   {
     title: 'Migrate',
     pages: [
-      ...['docs/migrate/README.md', 'docs/node-cron.md', 'docs/migrate/node-cron.md', 'docs/migrate/redis-lock.md'],
+      ...[
+        'docs/migrate/README.md',
+        'docs/node-cron.md',
+        'docs/migrate/node-cron.md',
+        'docs/migrate/nestjs-schedule.md',
+        'docs/migrate/redis-lock.md',
+      ],
       ...[
         'docs/migrate/bullmq.md',
         'docs/migrate/pg-boss.md',

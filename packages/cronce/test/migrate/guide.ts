@@ -24,8 +24,11 @@ export function programsOf(text: string, kind: string): string[] {
   )
 }
 
+/** Node.js runs no decorators: the guide for Nest is followed in its package. */
+const FOLLOWED_ELSEWHERE = ['README.md', 'nestjs-schedule.md']
+
 export function readGuides(): Guide[] {
-  const files = readdirSync(GUIDES).filter((file) => file.endsWith('.md') && file !== 'README.md')
+  const files = readdirSync(GUIDES).filter((file) => file.endsWith('.md') && !FOLLOWED_ELSEWHERE.includes(file))
   return files.map((file) => {
     const text = readFileSync(join(GUIDES, file), 'utf8')
     const after = programsOf(text, 'after')
