@@ -47,7 +47,11 @@ const WITHOUT_WAITING = [
     'packages/cronce/test/watch/{heartbeat,job-watch,reconcile,rules,silent,stuck,takeover}.test.ts',
   ],
 ].map((patterns) => globSync(patterns).filter(isWanted).sort())
-const UNIT_TESTS = globSync(['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts', 'verification/{,long/}*.test.ts'])
+const UNIT_TESTS = globSync([
+  'packages/*/test/**/*.test.ts',
+  'scripts/**/*.test.ts',
+  'verification/{,long/,peers/,soak/}*.test.ts',
+])
   .filter((file) => isWanted(file) && !WITHOUT_WAITING.flat().includes(file))
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))

@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { longParts } from '../verification/long/parts.ts'
+import { SOAK_STORES } from '../verification/soak/sizes.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
@@ -14,6 +16,7 @@ interface Workflow {
       string,
       {
         readonly 'timeout-minutes'?: number
+        readonly strategy?: { readonly matrix: Readonly<Record<string, readonly unknown[]>> }
         readonly steps: readonly { readonly run?: string; readonly uses?: string }[]
       }
     >
@@ -27,7 +30,7 @@ const workflows = globSync('.github/workflows/*.yml', { cwd: ROOT }).map((file) 
 
 test('workflows run scripts that exist, with few permissions and a time limit', () => {
   assert.deepEqual(workflows.map(({ file }) => file).sort(), [
-    ...['.github/workflows/ci.yml', '.github/workflows/release.yml'],
+    ...['.github/workflows/ci.yml', '.github/workflows/evidence.yml', '.github/workflows/release.yml'],
   ])
   for (const { file, workflow } of workflows) {
     assert.notEqual(workflow.permissions, undefined, `${file} states its permissions`)
@@ -43,6 +46,14 @@ test('workflows run scripts that exist, with few permissions and a time limit', 
       )
     }
   }
+})
+
+test('the raw material of a release has every part of the long verification and every store of the soak', () => {
+  const { workflow } = workflows.find(({ file }) => file.endsWith('evidence.yml'))!
+  const sizes = { simulationSeconds: 1, simulationSlices: 1, fires: 1, states: 1, fleetSeconds: 1, folder: '' }
+  const parts = longParts(sizes, { models: ['model'], mutants: ['mutant'] }).map(({ name }) => name)
+  assert.deepEqual(workflow.jobs['part']!.strategy!.matrix['part'], parts)
+  assert.deepEqual(workflow.jobs['soak']!.strategy!.matrix['store'], Object.keys(SOAK_STORES))
 })
 
 test('issue forms can be read, and each of them asks for something', () => {

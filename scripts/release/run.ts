@@ -41,6 +41,9 @@ function prepare(wanted: string): void {
   writeFileSync(VERSION_FILE, readFileSync(VERSION_FILE, 'utf8').replace(/'[^']+'/, `'${wanted}'`))
   execFileSync('npm', ['install', '--package-lock-only', '--ignore-scripts'], { cwd: ROOT, stdio: 'inherit' })
   console.log(`All packages are ${wanted}. Next: npm test, then`)
+  console.log(
+    '  npm run bench:all && npm run verify:long   # if npm run figures marks what docs/reports has as outdated',
+  )
   console.log(`  git commit -am 'release: ${wanted}' && git tag v${wanted} && git push --follow-tags`)
 }
 

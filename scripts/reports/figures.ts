@@ -4,7 +4,7 @@
  *     <!-- figures: redis -->          the whole report
  *     <!-- figures: redis/Failover --> one section
  *     <!-- figures: comparisons -->    cronce beside its peers, of all reports
- *     <!-- figures: plots -->          all plots that there are
+ *     <!-- figures: plots -->          all plots of the benchmarks
  *     <!-- /figures -->
  *
  * and single figures in a sentence between `<!-- figure: redis/NAME -->` and `<!-- / -->`. A block of a report that is too old is marked:
@@ -24,6 +24,8 @@ const BLOCK =
 const INLINE = /<!-- figure: (?<report>[\w-]+)\/(?<figure>.+?) -->(?<value>.*?)<!-- \/ -->/g
 const COUNT = /(\d[\d,]*) commits? (?:has|have) changed/
 const NOT_MEASURED = 'Not measured yet.'
+/** Their plots stand together, at the beginning of docs/benchmarks.md. */
+const BENCHMARKS: ReadonlySet<string> = new Set(['redis', 'postgres', 'engine', 'cron', 'etcd'])
 
 /** The page with all blocks and figures as the reports have them now. */
 export function refresh(page: string, reports: Reports, ageOf: AgeOf, folder: string): string {
@@ -86,11 +88,13 @@ function blockOf(name: string, reports: Reports, age: Age, folder: string): stri
 
 function bodyOf(name: string, section: string | undefined, reports: Reports, age: Age, folder: string): string {
   if (name === 'comparisons') return comparisonTable([...reports.values()])
-  if (name === 'plots') return plotList([...reports.values()], folder)
+  if (name === 'plots') return plotList(reports, [...BENCHMARKS], folder)
   const report = reports.get(name)
   if (report === undefined) return NOT_MEASURED
   const sections = section === undefined ? report.sections : report.sections.filter(({ title }) => title === section)
-  return [headOf(report, age), ...sections.map(textOf)].join('\n\n')
+  const isAlone = section === undefined && !BENCHMARKS.has(name) && report.plots.length > 0
+  const plots = isAlone ? [plotList(reports, [name], folder)] : []
+  return [headOf(report, age), ...sections.map(textOf), ...plots].join('\n\n')
 }
 
 function textOf({ title, lines }: Section): string {
@@ -152,9 +156,11 @@ function micro(value: number): string {
   return Math.round(value).toLocaleString('en-US')
 }
 
-function plotList(reports: readonly Report[], folder: string): string {
-  const images = reports.flatMap((report) =>
-    report.plots.map((plot) => `![${plot.title}. ${plot.note}](${folder}${fileOfPlot(report.name, plot)})`),
+function plotList(reports: Reports, names: readonly string[], folder: string): string {
+  const images = names.flatMap((name) =>
+    (reports.get(name)?.plots ?? []).map(
+      (plot) => `![${plot.title}. ${plot.note}](${folder}${fileOfPlot(name, plot)})`,
+    ),
   )
   return images.length === 0 ? NOT_MEASURED : images.join('\n\n')
 }

@@ -58,7 +58,10 @@ export const GROUPS: readonly Group[] = [
   },
   {
     title: 'Guarantees',
-    pages: ['docs/guarantees.md', 'docs/verification.md', 'docs/evidence/README.md', 'docs/evidence/skew.md'],
+    pages: [
+      ...['docs/guarantees.md', 'docs/verification.md', 'docs/break-it-yourself.md', 'docs/evidence/README.md'],
+      ...['docs/evidence/peers.md', 'docs/evidence/soak.md', 'docs/evidence/skew.md'],
+    ],
   },
   { title: 'Benchmarks', pages: ['docs/benchmarks.md'] },
   {

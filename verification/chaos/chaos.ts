@@ -9,7 +9,7 @@ import { releaseJobs } from './jobs.ts'
 import { startListener } from './listener.ts'
 import { troubleOf } from './network-faults.ts'
 import { NAMES, resumeAll } from './operators.ts'
-import { createPlan, NOT_BRIEF, type Plan } from './plan.ts'
+import { type Card, createPlan, NOT_BRIEF, type Plan } from './plan.ts'
 import { randomFrom } from './random.ts'
 import { SERVER_TROUBLE } from './server-faults.ts'
 import { type Defined, watchDefinitions, withoutCause } from './watch-definitions.ts'
@@ -37,6 +37,8 @@ export interface ChaosOptions extends Pick<WorldOptions, 'store' | 'seed'> {
   /** Of each process. */
   readonly leaseMs: number
   readonly progress: (line: string) => void
+  /** Faults of the caller, beside the others. */
+  readonly own?: readonly Card[]
 }
 
 export interface ChaosResult {
@@ -105,7 +107,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(chaos, 0, name, { verb: 'define', spec })))
     await fleet.ready()
     const definitions = watchDefinitions(world, [world.jobsOf(0), world.jobsOf(1)], watching.signal)
-    const plan = createPlan(chaos, randomFrom(seed), { isBrief: options.isBrief, first })
+    const plan = createPlan(chaos, randomFrom(seed), { isBrief: options.isBrief, first, own: options.own ?? [] })
     const reads = await makeChaos(chaos, options, plan, calm, lacking)
     options.progress('calm')
     listener.calm()

@@ -23,6 +23,8 @@ export interface PlanOptions {
   readonly isBrief: boolean
   /** Faults that must happen soon because the run is short. Empty: the seed alone decides. */
   readonly first: readonly Lack[]
+  /** Of the caller, in addition. */
+  readonly own?: readonly Card[]
 }
 
 /** Of those that there are, one each. */
@@ -56,9 +58,13 @@ const LASTING: ReadonlySet<string> = new Set([
   'lost answers',
 ])
 
-export function createPlan(chaos: Chaos, random: Random, { isBrief, first }: PlanOptions): Plan {
-  const kinds = kindsOf(chaos)
-  const some = kinds.filter(({ name }) => !isBrief || BRIEF.has(name))
+/** Of a fault of the caller, so that a short run meets it often. */
+const OWN_CARDS = 6
+
+export function createPlan(chaos: Chaos, random: Random, { isBrief, first, own = [] }: PlanOptions): Plan {
+  const kinds = [...kindsOf(chaos), ...own.map((card) => ({ ...card, cards: OWN_CARDS }))]
+  const names = new Set(own.map(({ name }) => name))
+  const some = kinds.filter(({ name }) => !isBrief || BRIEF.has(name) || names.has(name))
   const deal = (): Card[] =>
     random.shuffle(
       some.flatMap(({ cards, ...card }) => Array.from({ length: isBrief ? 1 : cards }, () => ({ ...card }))),

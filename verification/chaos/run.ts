@@ -7,6 +7,7 @@ import { drawSeed } from '../draw-seed.ts'
 import { type ChaosResult, runChaos } from './chaos.ts'
 import { type CellResult, runMatrix } from './matrix.ts'
 import { enterNamespace } from './namespace.ts'
+import { loadFault } from './own/own-fault.ts'
 import { addUp, exitCode, report, summaryOf } from './report.ts'
 import { etcdChaos, etcdClusterChaos } from './stores/etcd.ts'
 import { postgresChaos } from './stores/postgres.ts'
@@ -26,7 +27,7 @@ const STORES: readonly ChaosStore[] = [
   zooKeeperEnsembleChaos,
 ]
 const AT_A_TIME = 4
-const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3|zookeeper|zookeeper3] [--seconds 30] [--brief] [--recovery 10] [--lease 2] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--keep folder] [--picture file.svg]`
+const USAGE = `npm run chaos -- [--store sqlite|postgres|pgbouncer|redis|etcd|etcd3|zookeeper|zookeeper3] [--seconds 30] [--brief] [--recovery 10] [--lease 2] [--seed N] [--workers 4] [--fires N] [--matrix] [--json] [--fault file.ts] [--keep folder] [--picture file.svg]`
 
 const { values } = parseArgs({
   options: {
@@ -45,6 +46,8 @@ const { values } = parseArgs({
     /** Not at random: every blow at every place. */
     matrix: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
+    /** A module with a fault of your own: docs/break-it-yourself.md. */
+    fault: { type: 'string' },
     keep: { type: 'string' },
     picture: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -63,6 +66,7 @@ async function main(): Promise<number> {
   if (typeof entered === 'number') return entered
   if (entered !== null) say(`Without a namespace of its own: ${entered.reason}.`)
   if (values.matrix) return matrix(store)
+  const own = values.fault === undefined ? [] : [await loadFault(values.fault)]
   const firstSeed = values.seed === undefined ? drawSeed() : Number(values.seed)
   let total = addUp([])
   for (let run = 0; run === 0 || total.fires < Number(values.fires); run++) {
@@ -77,6 +81,7 @@ async function main(): Promise<number> {
       recoveryMs: Number(values.recovery) * 1_000,
       leaseMs: Number(values.lease) * 1_000,
       progress: say,
+      own,
     })
     keep(result)
     const summary = summaryOf(store.name, result)

@@ -71,7 +71,19 @@ test('an interrupted run goes on where it was', async (context) => {
   const start = (...more: string[]): ChildProcess =>
     spawn(process.execPath, [
       join(import.meta.dirname, 'run.ts'),
-      ...['--part', parts, '--explorer-states', '50', '--raw', folder, '--to', join(folder, 'report'), ...more],
+      ...[
+        '--part',
+        parts,
+        '--explorer-states',
+        '50',
+        '--raw',
+        folder,
+        '--to',
+        join(folder, 'report'),
+        '--reports',
+        join(folder, 'reports'),
+        ...more,
+      ],
     ])
   const first = start()
   const before = await linesOf(first, (line) => line.startsWith('✔') && first.kill('SIGINT'))
@@ -81,7 +93,7 @@ test('an interrupted run goes on where it was', async (context) => {
   const ended = namesIn(before, '✔')
   assert.equal(ended[0], 'explorer/failover')
   assert.deepEqual([...ended, ...namesIn(after, '▶')], parts.split(','), 'each of them once')
-  assert.match(readFileSync(join(folder, 'report/README.md'), 'utf8'), /\| explorer \| 2 \| 2 \|/)
+  assert.match(readFileSync(join(folder, 'report/README.md'), 'utf8'), /quick run[\s\S]*\| explorer \| 2 \| 2 \|/)
 })
 
 async function linesOf(child: ChildProcess, onLine: (line: string) => unknown = () => {}): Promise<string[]> {

@@ -66,6 +66,7 @@ export function longParts(sizes: Sizes, { models, mutants }: Names): readonly Pa
       ...['verification/chaos/run.ts', '--matrix', '--store', store, '--json'],
     ]),
     part('exclusive', EXCLUSIVE_STORES, (store) => ['verification/exclusive/run.ts', '--store', store, '--json']),
+    part('peers', ['all'], () => ['verification/peers/run.ts', '--json', '--report', 'docs/reports']),
     part('skew', ['all'], () => ['verification/skew/run.ts', '--json']),
     {
       name: 'fleet',

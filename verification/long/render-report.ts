@@ -72,7 +72,7 @@ export function renderReport(evidence: Evidence): string {
     .concat('\n')
 }
 
-function describeSlices(slices: Evidence['slices']): string[] {
+export function describeSlices(slices: Evidence['slices']): string[] {
   if (slices.length === 0) return []
   const rows = [...Map.groupBy(slices, ({ part }) => part)].map(([part, some]) => [
     part,
@@ -88,7 +88,7 @@ function describeSlices(slices: Evidence['slices']): string[] {
   return [table(['part', 'slices', 'good', 'minutes', 'commit', 'from'], rows), ...red]
 }
 
-function describeSkew(rows: readonly SkewRow[]): string[] {
+export function describeSkew(rows: readonly SkewRow[]): string[] {
   if (rows.length === 0) return []
   const columns = ['clocks off by ms', 'who decides', 'slots', 'runs', 'duplicates', 'missed', 'early']
   const cells = rows.map(({ skewMs, system, slots, runs, duplicates, missed, early }) => [
@@ -97,7 +97,7 @@ function describeSkew(rows: readonly SkewRow[]): string[] {
   return ['`npm run skew`', table(columns, cells)]
 }
 
-function summarize({ simulation, explorations, chaos, matrices, mutants, contests }: Evidence): string {
+export function summarize({ simulation, explorations, chaos, matrices, mutants, contests }: Evidence): string {
   const violations =
     (simulation?.violations.length ?? 0) +
     explorations.filter(({ violation, isExpected = false }) => violation !== null && !isExpected).length +
@@ -175,7 +175,7 @@ function describeChaos(summary: Summary): string[] {
   ]
 }
 
-function describeContests(contests: readonly ContestReport[]): string[] {
+export function describeContests(contests: readonly ContestReport[]): string[] {
   if (contests.length === 0) return []
   const columns = [
     ...['store', 'processes', 'sections', 'faults', 'overtaken', 'writes refused', 'terms', 'leaders', 'keys done'],
@@ -189,7 +189,7 @@ function describeContests(contests: readonly ContestReport[]): string[] {
   return ['`npm run verify:exclusive`', table(columns, rows), ...wrong]
 }
 
-function describeMatrix({ store, cells, failed }: MatrixResult): string {
+export function describeMatrix({ store, cells, failed }: MatrixResult): string {
   const bad = failed.map(({ cell: { point, blow } }) => cell(`${point} and ${blow}`))
   const verdict = bad.length === 0 ? 'none failed' : `**failed: ${bad.join(', ')}**`
   return `Every blow at every sync point on ${cell(store)} (\`npm run chaos -- --matrix\`): ${cells} cells, ${verdict}.`
@@ -213,17 +213,17 @@ function section(name: string, parts: readonly string[]): string[] {
   return [`## ${name}`, ...(parts.length === 0 ? [NOT_RUN] : parts)]
 }
 
-function byCount(counts: Readonly<Record<string, number>>): [string, number][] {
+export function byCount(counts: Readonly<Record<string, number>>): [string, number][] {
   return Object.entries(counts).toSorted(([one, few], [other, many]) => many - few || one.localeCompare(other, 'en'))
 }
 
-function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+export function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const write = (cells: readonly (string | number)[]) => `| ${cells.map(cell).join(' | ')} |`
   return [write(columns), `|${columns.map(() => '---').join('|')}|`, ...rows.map(write)].join('\n')
 }
 
 /** On one line, and without what a table or HTML would take for its own. */
-function cell(value: string | number): string {
+export function cell(value: string | number): string {
   if (typeof value === 'number') return NUMBERS.format(value)
   return value.replace(/\s+/g, ' ').replace(/[|<>]/g, (sign) => `\\${sign}`)
 }

@@ -1,10 +1,14 @@
-/** Turns what the slices of `npm run verify:long` printed into docs/evidence. All figures go to `raw`, which git ignores. */
+/** Turns what the slices of `npm run verify:long` printed into a page and a small report. All figures go to `raw`, which git ignores. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commitsSince } from '../../scripts/reports/age.ts'
+import { refresh } from '../../scripts/reports/figures.ts'
+import { writeReport as publishReport } from '../../scripts/reports/report.ts'
 import { addUp, type Summary } from '../chaos/report.ts'
 import type { ContestReport } from '../exclusive/contest-report.ts'
 import { addTally, emptyTally } from '../simulation/tally.ts'
 import { compactPicture } from './compact-picture.ts'
+import { PAGE, verificationReport } from './publish.ts'
 import {
   type Evidence,
   type Explored,
@@ -24,13 +28,21 @@ export interface Reported {
   readonly commit: string
   readonly to: string
   readonly raw: string
+  /** For docs/reports. */
+  readonly reports: string
+  /** Not all parts, or smaller ones. */
+  readonly isQuick: boolean
 }
 
-export function writeReport({ results, commit, to, raw }: Reported): void {
+export function writeReport({ results, commit, to, raw, reports, isQuick }: Reported): void {
   const evidence = evidenceOf(results, commit)
   for (const folder of [to, raw]) mkdirSync(folder, { recursive: true })
   writeFileSync(join(raw, 'report.json'), `${JSON.stringify(evidence, null, 2)}\n`)
-  writeFileSync(join(to, 'README.md'), renderReport(evidence))
+  writeFileSync(join(raw, 'report.md'), renderReport(evidence))
+  const report = verificationReport(evidence, results, { isQuick })
+  publishReport(report, reports)
+  const page = refresh(PAGE, new Map([[report.name, report]]), commitsSince, '../')
+  writeFileSync(join(to, 'README.md'), page)
   const picture = join(raw, PICTURE)
   if (existsSync(picture)) writeFileSync(join(to, 'chaos.svg'), compactPicture(readFileSync(picture, 'utf8')))
 }

@@ -6,7 +6,7 @@
  *     npm run verify:long -- --resume                      # what is missing, red, or was judged on other code
  *     npm run verify:long -- --part simulation,chaos-redis/03 [--resume]
  *     npm run verify:long -- --list                        # the parts and slices, with their results
- *     [--fires 20000] [--simulation-seconds 300] [--simulation-slices 8] [--explorer-states 400000] [--fleet-seconds 300] [--raw evidence] [--to docs/evidence]
+ *     [--fires 20000] [--simulation-seconds 300] [--simulation-slices 8] [--explorer-states 400000] [--fleet-seconds 300] [--raw evidence] [--to docs/evidence] [--reports docs/reports] [--pack FILE.tar.gz]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -33,6 +33,9 @@ const { values } = parseArgs({
     'fleet-seconds': { type: 'string', default: '300' },
     to: { type: 'string', default: join(ROOT, 'docs/evidence') },
     raw: { type: 'string', default: join(ROOT, 'evidence') },
+    reports: { type: 'string', default: join(ROOT, 'docs/reports') },
+    /** An archive of the raw material, for a release. */
+    pack: { type: 'string' },
   },
 })
 
@@ -78,7 +81,11 @@ async function runAll(): Promise<number> {
     }
     if (exitCode !== 0) red++
   }
-  writeReport({ results: results.all(), commit, to: values.to, raw: values.raw })
+  const all = results.all()
+  // Complete: every slice that there is, with a result of this code.
+  const isQuick = parts.some((part) => part.slices.some((slice) => !isStillGood(results.find(slice), code)))
+  writeReport({ results: all, commit, to: values.to, raw: values.raw, reports: values.reports, isQuick })
+  if (values.pack !== undefined) pack(values.pack)
   console.log(`The raw material is in ${values.raw}; the report is in ${values.to}.`)
   return red === 0 ? 0 : 1
 }
@@ -114,6 +121,12 @@ function execute({ args, env }: Slice): Promise<{ readonly exitCode: number; rea
     output += chunk
   })
   return new Promise((resolve) => child.on('close', (exitCode) => resolve({ exitCode: exitCode ?? 1, output })))
+}
+
+/** What is in the folder of raw material, as one file. */
+function pack(file: string): void {
+  execFileSync('tar', ['--create', '--gzip', '--file', file, '--directory', values.raw, '.'])
+  console.log(`The raw material as one file: ${file}`)
 }
 
 function describe(slice: Slice): string {
