@@ -29,10 +29,10 @@ const server = web.listen(Number(PORT), (error) => {
   if (error) throw error
   console.log(`listening on http://localhost:${(server.address() as AddressInfo).port}`)
 })
+// Before start(): a platform may end a process that is still starting.
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, shutDown)
 // Rejects if the store can't be opened: the process exits, and the platform restarts it.
 await app.start()
-
-for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, shutDown)
 
 async function shutDown(): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))

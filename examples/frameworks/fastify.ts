@@ -25,10 +25,10 @@ web.get('/', async () => 'hello')
 web.get('/readyz', async (_request, reply) => reply.code(app.instance === null ? 503 : 200).send())
 
 console.log(`listening on ${await web.listen({ port: Number(PORT) })}`)
+// Before start(): a platform may end a process that is still starting.
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, shutDown)
 // Not in the hook onListen, whose errors Fastify only logs. If the store can't be opened, the process exits.
 await app.start()
-
-for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, shutDown)
 
 async function shutDown(): Promise<void> {
   // Not in the hook onClose, which is called after the last request: until then this instance would go on claiming fires.

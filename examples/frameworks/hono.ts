@@ -28,10 +28,10 @@ web.get('/readyz', (context) => context.body(null, app.instance === null ? 503 :
 const server = serve({ fetch: web.fetch, port: Number(PORT) }, ({ port }) => {
   console.log(`listening on http://localhost:${port}`)
 })
+// Before start(): a platform may end a process that is still starting.
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, shutDown)
 // Rejects if the store can't be opened: the process exits, and the platform restarts it.
 await app.start()
-
-for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, shutDown)
 
 async function shutDown(): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
