@@ -56,8 +56,11 @@ const UNIT_TESTS = globSync([
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
 const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
-/** A test that hangs is named instead of waited for. No test takes this long, however busy the machine. */
-const TEST = [...IMPORT, '--test', '--test-timeout=600000']
+/**
+ * A test that hangs is named instead of waited for. No test takes this long, however busy the machine. What a failed test left
+ * open does not keep its file from ending.
+ */
+const TEST = [...IMPORT, '--test', '--test-timeout=600000', '--test-force-exit']
 /** Not beside chaos, which needs the whole machine. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,

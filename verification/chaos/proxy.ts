@@ -87,6 +87,7 @@ export async function startProxy(target: { readonly host: string; readonly port:
       }
     },
     async close() {
+      if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
       line.setMode('black-hole') // Frees what is held.
