@@ -647,10 +647,10 @@ describe('in a browser', () => {
     await tab.until(`document.querySelector('dialog[open]') !== null`)
     await tab.press('Escape')
     await tab.until(`document.querySelector('dialog[open]') === null`)
-    for (const hash of ['#/schedules/flaky', '#/schedules?q=fla']) {
-      await tab.press('Escape')
-      await tab.until(`location.hash === '${hash}'`)
-    }
+    await tab.press('Escape')
+    await tab.until(`location.hash === '#/schedules/flaky'`)
+    await tab.press('Escape')
+    await tab.until(`location.hash === '#/schedules?q=fla'`)
     await tab.press('Escape')
     await visit(tab, '#/fires?outcome=failed', 'hostile')
     await visit(tab, `#/fires/flaky/${due}?nonce=order-7`, 'Verdict')
@@ -670,6 +670,23 @@ describe('in a browser', () => {
     await visit(tab, '#/schedules/nightly', 'v1 (active)')
     await visit(tab, '#/schedules/no-such', 'There is no such schedule')
     assert.equal(await tab.evaluate(`document.querySelectorAll('.large-strip').length`), 0)
+  })
+
+  test('Escape twice in one task leads two steps back', async (context) => {
+    const opened = await open(context)
+    const { tab, apps } = opened
+    const due = (await apps[0].fires.list({ schedule: 'flaky' })).items[0]!.dueAt
+    await visit(tab, '#/schedules?q=fla', '1 of 5 schedules')
+    await visit(tab, '#/schedules/flaky', 'guarantee')
+    await visit(tab, `#/fires/flaky/${due}?nonce=order-7`, 'Verdict')
+    await tab.evaluate(`{
+      const press = () => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
+      press()
+      press()
+    }`)
+    await tab.untilText('1 of 5 schedules')
+    assert.equal(await tab.evaluate('location.hash'), '#/schedules?q=fla')
+    await demandCalm(opened)
   })
 
   test('an outage of the store is a banner with its code, and the page goes on afterwards', async (context) => {

@@ -12,12 +12,18 @@ export const place = signal<Place>(readPlace())
 /** The last screen without a name in its address: where `goBack` leads from a schedule or a fire. */
 let list: string | null = null
 let before: string | null = null
+let shown = location.hash
 
-window.addEventListener('hashchange', ({ oldURL }) => {
-  before = new URL(oldURL).hash
-  if (place.value.path.length <= 1) list = before
+window.addEventListener('hashchange', follow)
+
+/** The event comes a task after the address has changed: a key that is pressed in between must not see the old place. */
+function follow(): void {
+  if (location.hash === shown) return
+  before = shown
+  if (place.value.path.length <= 1) list = shown
+  shown = location.hash
   place.value = readPlace()
-})
+}
 
 /** From a fire to the page that led to it, from a schedule to the list. A screen that is a list stays. */
 export function goBack(): void {
@@ -53,12 +59,14 @@ export function link(
 
 export function go(to: string): void {
   location.hash = to
+  follow()
 }
 
 /** What a list shows is in the address, so that it can be sent to a colleague. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
   const { path, query } = readPlace()
   history.replaceState(null, '', link(path, { ...Object.fromEntries(query), ...changes }))
+  shown = location.hash
   place.value = readPlace()
 }
 
