@@ -55,12 +55,9 @@ const UNIT_TESTS = globSync([
   .filter((file) => isWanted(file) && !WITHOUT_WAITING.flat().includes(file))
   // By file name, not by folder: those of one folder use the processor, or wait, all at the same time.
   .sort((a, b) => (basename(a) < basename(b) ? -1 : 1))
-const IMPORT = ['--import', import.meta.resolve('./untracked-promises.ts')]
-/**
- * A test that hangs is named instead of waited for. No test takes this long, however busy the machine. What a failed test left
- * open does not keep its file from ending.
- */
-const TEST = [...IMPORT, '--test', '--test-timeout=600000', '--test-force-exit']
+const IMPORT = ['--import', import.meta.resolve('./test-preload.ts')]
+/** A test that hangs is named instead of waited for. No test takes this long, however busy the machine. */
+const TEST = [...IMPORT, '--test', '--test-timeout=600000']
 /** Not beside chaos, which needs the whole machine. */
 const PROOFS = ['simulation', 'explorer', 'mutants', 'skew', 'exclusive'].map(
   (folder) => `verification/${folder}/**/*.test.ts`,

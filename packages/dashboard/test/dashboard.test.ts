@@ -632,6 +632,19 @@ describe('in a browser', () => {
     await demandCalm(opened)
   })
 
+  test('a key that is pressed as soon as a screen is shown counts', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await tab.evaluate(`new MutationObserver((_, observer) => {
+      if (!document.body.innerText.includes('guarantee')) return
+      observer.disconnect()
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', bubbles: true }))
+    }).observe(document.body, { childList: true, subtree: true, characterData: true }) ?? null`)
+    await visit(tab, '#/schedules/nightly', 'guarantee')
+    await tab.until(`document.querySelector('dialog[open]') !== null`)
+    await demandCalm(opened)
+  })
+
   test('Escape leads from a fire to where it was opened, from a schedule to the list, and leaves fields and dialogs first', async (context) => {
     const opened = await open(context)
     const { tab, apps } = opened

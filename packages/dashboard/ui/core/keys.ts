@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { go, link } from './router.ts'
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
@@ -18,11 +18,11 @@ const GO: Readonly<Record<string, readonly string[]>> = {
 const GO_MS = 1_500
 let goUntil = 0
 
-/** Keys of a component while it is there. A key that is typed into a field is none. */
+/** Keys of a component, from the moment it is shown until it is gone. A key that is typed into a field is none. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys)
   latest.current = keys
-  useEffect(() => {
+  useLayoutEffect(() => {
     stack.push(latest)
     return () => {
       stack.splice(stack.indexOf(latest), 1)
