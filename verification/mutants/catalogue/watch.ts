@@ -217,6 +217,22 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'alerts: a channel that fails is tried again, gets each message once and in order, and holds up no other',
   ),
   mutant(
+    'watch-as-patient-as-ever',
+    'A channel has no more time for a message that it did not take in time: a slow receiver gets it for a day.',
+    'watch/sender.ts',
+    'Math.min(LONGEST_SEND_MS, 2 * patienceMs)',
+    'Math.min(LONGEST_SEND_MS, patienceMs)',
+    'alerts: a receiver that takes longer than a channel waits gets a message few times, since the channel waits longer',
+  ),
+  mutant(
+    'watch-sends-beside-itself',
+    'A message is sent again while a function may still deliver it.',
+    'watch/sender.ts',
+    'const given = clock.sleep(LONGEST_SEND_MS, over)',
+    'const given = clock.sleep(SEND_MS * (LONGEST_SEND_MS > 0 ? 1 : 2), over)',
+    'alerts: a channel that delivers after its time, and heeds no signal, delivers once',
+  ),
+  mutant(
     'watch-sends-muted',
     'A muted subject sends messages.',
     'watch/reconcile.ts',

@@ -28,7 +28,9 @@ export function slack(options: SlackOptions): AlertChannel {
 function textOf({ state, title, text, command, url }: AlertMessage): string {
   const mark = state === 'firing' ? ':red_circle:' : ':large_green_circle:'
   const link = url === null ? '' : `\n${escaped(url)}`
-  return `${mark} *${escaped(title)}*\n${escaped(text)}\n\`${escaped(command)}\`${link}`
+  // Nothing stands for a backtick within code.
+  const code = command.includes('`') ? escaped(command) : `\`${escaped(command)}\``
+  return `${mark} *${escaped(title)}*\n${escaped(text)}\n${code}${link}`
 }
 
 /** The three characters that mean something to Slack. */

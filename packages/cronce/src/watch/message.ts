@@ -77,8 +77,7 @@ export function renderMessage(
   const who = count === 1 ? first : counted(count, 'subject')
   const title = `cronce ${state}: ${rule}, ${who} (app ${app})`
   const command = commandFor(rule, first)
-  const text =
-    state === 'resolved' ? resolvedText(subjects, count, at - firstAt) : firingText(rule, subjects, count, at)
+  const text = state === 'resolved' ? resolvedText(subjects, count, { firstAt, at }) : firingText(rule, subjects, count)
   const about = { rule, severity, state, firstAt, lastAt, subjects, count } as const
   return { ...common, ...about, alert: `${namespace}/${app}/${rule}/${firstAt}`, title, text, command }
 }
@@ -88,17 +87,26 @@ function commandFor(rule: Rule, subject: string): string {
   return COMMANDS[rule] ?? `cronce show ${shellWord(subject)}`
 }
 
-function firingText(rule: Rule, subjects: readonly AlertSubject[], count: number, at: number): string {
-  const lines = subjects.slice(0, NAMED).map(({ name, text, sinceAt }) => {
-    const ageMs = at - sinceAt
-    return `- ${name}: ${text}${ageMs < 60_000 ? '' : ` (noticed ${roughly(ageMs)} ago)`}`
-  })
+/** Times are written out: a message may arrive hours later. */
+function firingText(rule: Rule, subjects: readonly AlertSubject[], count: number): string {
+  const lines = subjects
+    .slice(0, NAMED)
+    .map(({ name, text, sinceAt }) => `- ${name}: ${text} (noticed ${minuteOf(sinceAt)})`)
   return [...lines, ...more(count), MEANINGS[rule]].join('\n')
 }
 
-function resolvedText(subjects: readonly AlertSubject[], count: number, ms: number): string {
+function resolvedText(
+  subjects: readonly AlertSubject[],
+  count: number,
+  { firstAt, at }: { readonly firstAt: number; readonly at: number },
+): string {
   const names = subjects.slice(0, NAMED).map(({ name }) => `- ${name}`)
-  return [`It lasted for ${roughly(ms)}.`, ...names, ...more(count)].join('\n')
+  return [`It lasted for ${roughly(at - firstAt)}, until ${minuteOf(at)}.`, ...names, ...more(count)].join('\n')
+}
+
+/** `2027-06-01 03:02 UTC` */
+function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 function more(count: number): readonly string[] {

@@ -4,8 +4,10 @@ import type { Json } from '../model/json.ts'
 import { type AlertChannel, MessageRefused } from './channel.ts'
 import type { AlertMessage } from './message.ts'
 
-/** Longest time that a channel may take for one message. */
+/** How long a channel may take for a message. One that took longer has twice as long the next time. */
 const SEND_MS = 10_000
+/** Longest time that a channel may take, also one that does not heed the signal: it may still deliver the message. */
+const LONGEST_SEND_MS = 5 * 60_000
 const FIRST_PAUSE_MS = 2_000
 const LONGEST_PAUSE_MS = 5 * 60_000
 /** After this time a message is given up: the alert is still listed. */
@@ -32,6 +34,7 @@ export class Sender {
   /** Rules of alerts that this channel was sent and that are not over: their end is sent to it, too. */
   readonly #open = new Set<string>()
   #failures = 0
+  #patienceMs = SEND_MS
   #nextTryAt = Number.NEGATIVE_INFINITY
   #isBusy = false
 
@@ -89,17 +92,25 @@ export class Sender {
   }
 
   async #attempt(message: Message): Promise<Json> {
-    const ended = new AbortController()
-    const signal = AbortSignal.any([this.#parts.stopped, ended.signal])
-    const late = this.#parts.clock.sleep(SEND_MS, signal).then(() => {
-      ended.abort()
-      throw new Error(`no answer within ${SEND_MS / 1_000} s`)
+    const { clock, stopped, render } = this.#parts
+    const patienceMs = this.#patienceMs
+    const [late, ended] = [new AbortController(), new AbortController()]
+    const over = AbortSignal.any([stopped, ended.signal])
+    const silence = new Error(`no answer within ${patienceMs / 1_000} s`)
+    void clock.sleep(patienceMs, over).then(() => {
+      late.abort()
+      if (!over.aborted) this.#patienceMs = Math.min(LONGEST_SEND_MS, 2 * patienceMs)
+    })
+    const given = clock.sleep(LONGEST_SEND_MS, over).then(() => {
+      throw silence
     })
     // Only one of the two is heard.
-    late.catch(() => {})
+    given.catch(() => {})
     try {
-      await Promise.race([this.#channel.send(this.#parts.render(message), { signal }), late])
+      await Promise.race([this.#channel.send(render(message), { signal: late.signal }), given])
       return null
+    } catch (error) {
+      throw late.signal.aborted && !(error instanceof MessageRefused) ? silence : error
     } finally {
       ended.abort()
     }

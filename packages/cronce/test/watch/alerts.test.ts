@@ -138,6 +138,109 @@ describe('alerts', () => {
     fleet.end()
   })
 
+  test('a channel that delivers after its time, and heeds no signal, delivers once', async () => {
+    const fleet = await watchedFleet()
+    const got: AlertMessage['kind'][] = []
+    const slow = async ({ kind }: AlertMessage): Promise<void> => {
+      await member.clock.sleep(45_000)
+      got.push(kind)
+    }
+    const member = await fleet.watched(broken, { alerts: { channels: [slow] } })
+    await fleet.advance('1h')
+    assert.deepEqual(got, ['firing'])
+    assert.deepEqual(await fleet.operator.alerts.unsent(), [])
+    fleet.end()
+  })
+
+  test('a receiver that takes longer than a channel waits gets a message few times, since the channel waits longer', async () => {
+    const fleet = await watchedFleet()
+    const tries: number[] = []
+    // As fetch does: rejects as soon as the signal is aborted, while the receiver goes on.
+    const slow = async (_: AlertMessage, { signal }: { readonly signal: AbortSignal }): Promise<void> => {
+      tries.push(fleet.now())
+      await member.clock.sleep(45_000, signal)
+      signal.throwIfAborted()
+    }
+    const member = await fleet.watched(broken, { alerts: { channels: [slow] } })
+    await fleet.advance('1h')
+    assert.equal(tries.length, 4)
+    assert.deepEqual(await fleet.operator.alerts.unsent(), [])
+    fleet.end()
+  })
+
+  test('a problem of a schedule that is removed, or leaves the code, is over', async () => {
+    for (const how of ['removed', 'dropped'] as const) {
+      const fleet = await watchedFleet()
+      const declare: Declare = (app) =>
+        app.job('mail', how === 'dropped' ? { cron: '* * * * *' } : {}, () => {
+          throw new Error('no')
+        })
+      const first = await fleet.watched(declare)
+      if (how === 'removed') await fleet.operator.schedules.create('weekly', { job: 'mail', cron: '* * * * *' })
+      await fleet.advance('10m')
+      assert.deepEqual(fleet.fired(), ['failing'], how)
+      if (how === 'removed') await fleet.operator.schedules.remove('weekly')
+      else {
+        await fleet.watched((app) => app.job('other', '* * * * *', () => {}), { deployment: 'v2' })
+        await first.app.stop()
+      }
+      await fleet.advance('20m')
+      assert.deepEqual(fleet.resolved(), ['failing'], how)
+      assert.equal(fleet.messages.length, 2, how)
+      fleet.end()
+    }
+  })
+
+  test('a problem of a job that is renamed is one of its new name, in the same alert', async () => {
+    const fleet = await watchedFleet()
+    let isBroken = true
+    const fails = (): void => {
+      if (isBroken) throw new Error('no')
+    }
+    const first = await fleet.watched((app) => app.job('bill', '* * * * *', fails))
+    await fleet.advance('10m')
+    await fleet.watched((app) => app.job('invoice', { cron: '* * * * *', was: 'bill' }, fails), { deployment: 'v2' })
+    await first.app.stop()
+    await fleet.advance('30m')
+    isBroken = false
+    await fleet.advance('20m')
+    assert.deepEqual(
+      fleet.messages.map(({ kind }) => kind),
+      ['firing', 'update', 'resolved'],
+    )
+    assert.equal(new Set(fleet.messages.map(({ alert }) => alert)).size, 1)
+    const last = fleet.messages.at(-1)!
+    assert.deepEqual([last.count, last.subjects.map(({ name }) => name)], [1, ['invoice']])
+    fleet.end()
+  })
+
+  test('the store is away between noticing and sending, or while a message is sent: it is sent once', async () => {
+    for (const when of ['noticed', 'sent'] as const) {
+      const fleet = await watchedFleet()
+      const rules: string[] = []
+      let back = (): void => {}
+      const channel = ({ rule, kind }: AlertMessage): void => {
+        rules.push(`${rule} ${kind}`)
+        if (when === 'sent' && rules.length === 1) back = fleet.outage({ kind: 'throws' })
+      }
+      for (let count = 0; count < 3; count++) {
+        await fleet.watched(broken, { alerts: { gather: '30s', channels: [channel] }, watch: { failing: 3 } })
+      }
+      const isNoticed = (): boolean => fleet.events('alert.fired').length > 0
+      for (let second = 0; second < 3_600 && !isNoticed(); second++) await fleet.advance('1s')
+      if (when === 'noticed') back = fleet.outage({ kind: 'throws' })
+      await fleet.advance('5m')
+      back()
+      await fleet.advance('30m')
+      assert.deepEqual(
+        rules.filter((each) => each.startsWith('failing')),
+        ['failing firing'],
+        when,
+      )
+      fleet.end()
+    }
+  })
+
   test('a firing alert is repeated, and reports new subjects', async () => {
     const fleet = await watchedFleet()
     await fleet.watched(

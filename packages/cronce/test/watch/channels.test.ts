@@ -63,6 +63,15 @@ describe('channels', () => {
     assert.equal(got[0]!.path, '/services/T/B/x')
   })
 
+  test('slack: names that end code, mention a channel or look like a link stay text', async (context) => {
+    const { url, got } = await receiver(context)
+    const command = "cronce show '<!channel> a`b'"
+    await send(slack({ url }), { ...FIRED, title: 'failing, <!channel> a`b', command })
+    const { text } = JSON.parse(got[0]!.body)
+    assert.match(text, /\ncronce show '&lt;!channel&gt; a`b'\n/)
+    assert.doesNotMatch(text, /[<>]/)
+  })
+
   test('webhook: signed, with an idempotency key', async (context) => {
     const { url, got } = await receiver(context)
     const secret = 'at least 16 characters'

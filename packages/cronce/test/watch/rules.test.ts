@@ -17,12 +17,16 @@ describe('failing', () => {
     await fleet.advance('30m')
     assert.deepEqual(fleet.fired(), ['failing'])
     assert.equal(fleet.messages.length, 1)
-    assert.match(fleet.messages[0]!.text, /^- report: \d fires in a row failed/)
+    assert.match(
+      fleet.messages[0]!.text,
+      /^- report: \d fires in a row failed \(noticed 20\d\d-01-01 00:0\d UTC\)\nThe work is tried/,
+    )
     assert.equal(fleet.messages[0]!.command, 'cronce show report')
     assert.doesNotMatch(JSON.stringify(fleet.messages), /hunter2/)
     isBroken = false
     await fleet.advance('10m')
     assert.deepEqual(fleet.resolved(), ['failing'])
+    assert.match(fleet.messages[1]!.text, /^It lasted for \d+ min, until 20\d\d-01-01 00:\d\d UTC\.\n- report$/)
     assert.equal(fleet.messages.length, 2)
     fleet.end()
   })
