@@ -45,6 +45,7 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'filteredPage', users: ['cli'], why: 'pages of some of the schedules, as the client makes them' },
   { name: 'didYouMean', users: ['cli', 'server'], why: 'hints for flags and fields in the manner of the library' },
   { name: 'labelCap', users: ['server'], why: 'one cap of the label job for a process and for the fleet' },
+  { name: 'unplacedJob', users: ['server'], why: 'one label for a job on all hosts, for a process and for the fleet' },
   { name: 'exposition', users: ['server'], why: 'writes the metrics of the fleet as those of a process' },
   { name: 'CONTENT_TYPE', users: ['server'], why: 'the content type of what exposition writes' },
   { name: 'Family', users: ['server'], why: 'what exposition takes' },

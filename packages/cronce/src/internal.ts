@@ -29,6 +29,7 @@ export {
   SLOT_JOB,
   SLOT_PREFIX,
 } from './model/exclusive-jobs.ts'
+export { unplacedJob } from './model/placement.ts'
 export { type QueryIn, queryIn } from './store/postgres/tx.ts'
 export { sqliteAt } from './store/sqlite/sqlite.ts'
 export type { CommandEnd } from './target/command/supervise.ts'

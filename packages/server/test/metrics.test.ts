@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { connect, type ScheduleView } from 'cronce'
+import { connect, cronce, type ScheduleView } from 'cronce'
 import { memory } from 'cronce/memory'
 import { obtain } from '../../../scripts/servers/index.ts'
 import { sumOf, valuesIn } from '../../cronce/test/metrics/read-text.ts'
@@ -68,6 +68,30 @@ test('/metrics/fleet has what the store knows, for an app and for a connection',
   }
   // The process of a connection runs nothing.
   assert.equal((await ask(seen, 'GET', '/metrics')).status, 200)
+})
+
+test('/metrics/fleet counts a job on all hosts and labels as one, and apps beyond the cap as one', async (context) => {
+  const store = memory()
+  const labels = { host: 'web-1', zone: 'a' }
+  const app = cronce({ store, signals: false, logger: false, labels })
+  context.after(() => app.stop())
+  const seen = createHandler(app, { access: () => 'read', logger: false, metrics: { maxJobs: 2 } })
+  app.job('clean', { every: '1h', hosts: 'each' }, () => {})
+  app.job('mail@corp', { every: '1h' }, () => {})
+  await app.start()
+  await app.schedules.create('placed', { job: 'clean', every: '2h', on: { zone: 'a' } })
+  const { body } = await ask(seen, 'GET', '/metrics/fleet')
+  const values = valuesIn(body)
+  assert.equal(values.get('cronce_schedules{job_name="clean",state="active"}'), 2)
+  assert.equal(values.get('cronce_schedules_unserved{job_name="clean"}'), 0)
+  assert.equal(values.get('cronce_schedules{job_name="mail@corp",state="active"}'), 1)
+  assert.doesNotMatch(body, /web-1|zone/)
+  const alert = { rule: 'failing', severity: 'critical', state: 'firing', count: 1 }
+  const list = async () => ['a', 'b', 'c', 'd'].map((one) => ({ ...alert, app: one }))
+  const source = Object.create(app, { alerts: { value: { ...app.alerts, list } } })
+  const handler = createHandler(source, { access: () => 'read', logger: false, metrics: { maxJobs: 2 } })
+  const alerts = valuesIn((await ask(handler, 'GET', '/metrics/fleet')).body)
+  assert.equal(alerts.get('cronce_alerts{app="other",rule="failing",severity="critical"}'), 2)
 })
 
 test('scrapes of the fleet share one look at the store for a while', async (context) => {

@@ -6,6 +6,13 @@ const EQUAL = 'after failures, retries, crashes, skipped and missed fires, the c
 
 export const METRICS_MUTANTS: readonly Mutant[] = [
   {
+    name: 'metrics-by-host',
+    rule: 'metrics',
+    breaks: 'A job on every host is one job for each host, until their names use up the cap.',
+    edits: [edit('metrics/collect.ts', 'capped(gauges.plainName(job))', 'capped(job)')],
+    caughtBy: { judge: 'tests', file: COUNTING, names: ['a job on every host is one job: no host is a label'] },
+  },
+  {
     name: 'success-not-counted',
     rule: 'metrics',
     breaks: 'A success without an event is not counted.',

@@ -21,7 +21,7 @@ import type { DetectOptions, Detector } from './detect.ts'
 import { type Elections, makeElections } from './elect.ts'
 import { emitter, type Listener } from './emitter.ts'
 import { type ExclusiveParts, notStarted, rememberExclusiveParts } from './exclusive.ts'
-import { rememberGauges } from './gauges.ts'
+import { type Gauges, rememberGauges } from './gauges.ts'
 import { type HandleCallbackOptions, handleCallback } from './handle-callback.ts'
 import { type HandleFireOptions, handleFire } from './handle-fire.ts'
 import { newId } from './identity.ts'
@@ -173,8 +173,13 @@ export function cronce<Tx = unknown>(options: CronceOptions<Tx>): Cronce<Tx> {
   }
   rememberExclusiveParts(app, exclusiveParts)
   rememberDeclaration(app, async () => (await import('./app-engine.ts')).describeApp(core))
-  rememberGauges(app, { meters: core.meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null })
+  rememberGauges(app, gaugesFor(core, lifecycle))
   return app
+}
+
+function gaugesFor<Tx>({ meters, events, jobs }: AppCore<Tx>, lifecycle: AppLifecycle<Tx>): Gauges {
+  const plainName = (job: string): string => (jobs.has(job) ? job : plainJob(job))
+  return { meters, observe: events.observe, load: () => lifecycle.engine?.load ?? null, plainName }
 }
 
 /** Loads the code that detects duplicates when it is first called. */

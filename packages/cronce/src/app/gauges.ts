@@ -13,6 +13,8 @@ export interface Gauges {
   readonly observe: Emitter['observe']
   /** `null`: no instance of this app runs in this process. */
   readonly load: () => InstanceLoad | null
+  /** The name of a job without the host or label that its schedule belongs to. */
+  readonly plainName: (job: string) => string
 }
 
 /** A property, so that copies and wrappers of an app have it. Not part of its type: only `cronce/metrics` and `cronce/otel` use it. */

@@ -44,7 +44,9 @@ export function collect(app: Pick<Cronce, 'on'>, sink: Sink, maxJobs: number): C
       hint: 'Pass what cronce() returned: metrics(app). Of a connection, @cronce/server exports /metrics/fleet.',
     })
   }
-  const jobOf = labelCap(maxJobs)
+  const capped = labelCap(maxJobs)
+  // Hosts come and go: their names would use up the cap.
+  const jobOf = (job: string): string => capped(gauges.plainName(job))
   const unlisten = listen(app, gauges, sink, jobOf)
   const meter = meterOf(sink, jobOf)
   gauges.meters.push(meter)
@@ -132,7 +134,7 @@ interface PlainCells {
   readonly fires: Measured
 }
 
-/** What every plain fire of a job is counted in, found by one look. Bounded: all jobs beyond the cap have the same. */
+/** What every plain fire of a job is counted in, found by one look. Bounded: all jobs beyond the cap have the same. A process has each job on one host. */
 function plainCells(sink: Sink, jobOf: (job: string) => string): (job: string) => PlainCells {
   const known = new Map<string, PlainCells>()
   return (job) => {
@@ -147,6 +149,7 @@ function plainCells(sink: Sink, jobOf: (job: string) => string): (job: string) =
       fires: sink.cell('fires', label, 'completed'),
     }
     known.set(label, cells)
+    if (label !== OTHER) known.set(job, cells)
     return cells
   }
 }

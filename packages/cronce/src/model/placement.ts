@@ -26,6 +26,15 @@ export function hostName(job: string, host: string): string {
   return `${job}@${host}`
 }
 
+/** The name of a job without the host or label that a schedule of it belongs to. */
+export function unplacedJob(job: string, on: Placement | null): string {
+  const plain = plainJob(job)
+  const names = Object.entries(on ?? {}).flatMap(([label, values]) =>
+    values.flatMap((value) => [placedJob(plain, label, value), ...(label === 'host' ? [hostName(plain, value)] : [])]),
+  )
+  return names.includes(job) ? plain : job
+}
+
 /** What a deployment declares besides the names of its hosts, so that it is known to have the job on hosts that it has not reached yet. */
 export function everyHost(job: string): string {
   return hostName(job, '*')

@@ -14,6 +14,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { Cronce } from '../app/cronce.ts'
+import { gaugesOf } from '../app/gauges.ts'
 import { Parked } from '../engine/run/parked.ts'
 import { collect, type MetricsOptions, readMaxJobs, type Sink } from '../metrics/collect.ts'
 import { type Definition, type MetricKey, PROCESS_METRICS } from '../metrics/definitions.ts'
@@ -46,16 +47,17 @@ export function otel<Tx>(app: Cronce<Tx>, options: OtelOptions = {}): () => void
   const maxJobs = readMaxJobs(rest, 'otel(app, { maxJobs: 100 })')
   const tracer = tracerProvider.getTracer(SCOPE, VERSION)
   const links = new TriggerLinks()
+  const plainName = gaugesOf(app)?.plainName ?? ((job: string) => job)
   // Emitted in the context of the caller that triggered it. A scheduled fire has no nonce.
   const unlisten = app.on('fire.planned', (event) => {
     if (event.nonce !== '') links.add(event, trace.getActiveSpan()?.spanContext())
   })
-  app.use((run, next) =>
+  app.use((run, next) => {
+    const job = plainName(run.fire.job)
     // A root: the loop that claimed the run belongs to no request.
-    tracer.startActiveSpan(`job ${run.fire.job}`, { ...spanOptions(run, links.of(run.fire)), root: true }, (span) =>
-      within(span, run, next),
-    ),
-  )
+    const options = { ...spanOptions(run, job, links.of(run.fire)), root: true }
+    return tracer.startActiveSpan(`job ${job}`, options, (span) => within(span, run, next))
+  })
   const stop = measure(app, meterProvider.getMeter(SCOPE, VERSION), maxJobs)
   return () => {
     unlisten()
@@ -63,9 +65,9 @@ export function otel<Tx>(app: Cronce<Tx>, options: OtelOptions = {}): () => void
   }
 }
 
-function spanOptions({ fire, attempt, token, instance }: Run, links: readonly Link[]) {
+function spanOptions({ fire, attempt, token, instance }: Run, job: string, links: readonly Link[]) {
   const attributes: Attributes = {
-    'cronce.job.name': fire.job,
+    'cronce.job.name': job,
     'cronce.schedule.name': fire.schedule,
     'cronce.fire.key': [fire.schedule, fire.dueAt, fire.nonce].filter((part) => part !== '').join('/'),
     'cronce.fire.due': new Date(fire.dueAt).toISOString(),
@@ -86,6 +88,7 @@ async function within(span: Span, { signal }: Run, next: () => Promise<unknown>)
     return returned
   } catch (error) {
     span.setAttribute('cronce.outcome', 'failed')
+    span.setAttribute('error.type', typeOf(error))
     if (signal.aborted) span.setAttribute('cronce.aborted', codeOf(signal.reason))
     span.recordException(error instanceof Error ? error : String(error))
     span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) })
@@ -93,6 +96,13 @@ async function within(span: Span, { signal }: Run, next: () => Promise<unknown>)
   } finally {
     span.end()
   }
+}
+
+/** As the conventions of OpenTelemetry define `error.type`: one of few values. */
+function typeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown }
+  if (typeof code === 'string' && code !== '') return code
+  return error instanceof Error && typeof name === 'string' ? name : '_OTHER'
 }
 
 function codeOf(reason: unknown): string {

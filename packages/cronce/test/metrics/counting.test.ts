@@ -88,6 +88,33 @@ async function countAll(isQuiet: boolean): Promise<void> {
   fleet.end()
 }
 
+test('a job on every host is one job: no host is a label', async () => {
+  const fleet = await createFleet()
+  const measured: ReturnType<typeof metrics>[] = []
+  const declare: Declare = (app) => {
+    measured.push(metrics(app, { maxJobs: 2 }))
+    app.job('clean', { cron: '* * * * *', hosts: 'each' }, () => {})
+    app.job('mail@corp', '* * * * *', () => {})
+  }
+  const first = await fleet.add(declare, { labels: { host: 'web-1' } })
+  await fleet.add(declare, { labels: { host: 'web-2' } })
+  await fleet.advance('3m')
+  // A peer that does not have the job records the end of what its host has left.
+  await fleet.add((app) => measured.push(metrics(app, { maxJobs: 2 })), { app: 'other', labels: { host: 'web-3' } })
+  first.crash()
+  await fleet.advance('10m')
+  const labels = measured.flatMap((one) => [...one.text().matchAll(/job_name="([^"]*)"/g)].map((match) => match[1]))
+  assert.deepEqual([...new Set(labels)].sort(), ['clean', 'mail@corp'])
+  const ran = fleet.handled.filter(({ schedule }) => schedule.startsWith('clean@')).length
+  const counted = measured.reduce(
+    (sum, one) => sum + sumOf(one.text(), 'cronce_start_lateness_seconds_count', 'clean'),
+    0,
+  )
+  assert.equal(counted, ran)
+  assert.ok(ran >= 12)
+  fleet.end()
+})
+
 test('the claim and the start are measured apart, from when the run was ready', async () => {
   // A claim takes a second to be written, so the start is later than the look that decided it.
   const { fleet, sum } = await measuredFleet(1, (app, { link }) => {

@@ -25,12 +25,13 @@ class Reader extends MetricReader {
 async function traced(
   after: (end: () => Promise<void>) => void,
   declare: (app: Cronce) => unknown,
-  options: OtelOptions = {},
+  options: OtelOptions & { readonly labels?: Readonly<Record<string, string>> } = {},
 ): Promise<Cronce> {
   exporter.reset()
-  const app = cronce({ store: 'memory:', logger: false, signals: false, app: 'shop', deployment: 'v1' })
+  const { labels, ...rest } = options
+  const app = cronce({ store: 'memory:', logger: false, signals: false, app: 'shop', deployment: 'v1', labels })
   after(() => app.stop())
-  otel(app, { tracerProvider, ...options })
+  otel(app, { tracerProvider, ...rest })
   declare(app)
   await app.start()
   return app
@@ -107,6 +108,7 @@ test('a failed run has its exception and an error status, and each attempt is a 
   )
   const [failed] = spans
   assert.deepEqual(failed!.status, { code: SpanStatusCode.ERROR, message: 'no money' })
+  assert.equal(failed!.attributes['error.type'], 'Error')
   assert.equal(failed!.events[0]!.name, 'exception')
   assert.equal(failed!.events[0]!.attributes!['exception.message'], 'no money')
 })
@@ -123,6 +125,19 @@ test('a run that was aborted has the reason', async (t) => {
   )
   await fired(app, 'bill')
   assert.equal(spanOf('job bill').attributes['cronce.aborted'], 'RUN_TIMEOUT')
+  assert.equal(spanOf('job bill').attributes['error.type'], 'RUN_TIMEOUT')
+})
+
+test('a job on every host has one name in spans; the schedule names the host', async (t) => {
+  const app = await traced(
+    (end) => t.after(end),
+    (one) => one.job('clean', { every: '1h', hosts: 'each' }, () => {}),
+    { labels: { host: 'web-1' } },
+  )
+  await fired(app, 'clean@web-1')
+  const { attributes } = spanOf('job clean')
+  assert.equal(attributes['cronce.job.name'], 'clean')
+  assert.equal(attributes['cronce.schedule.name'], 'clean@web-1')
 })
 
 test('a fire that was triggered within a span is linked with it; one that was not has no link', async (t) => {

@@ -1,5 +1,5 @@
 import type { InstanceView, OpenFireView, ScheduleView } from 'cronce'
-import { type Family, labelCap, needsInstance } from 'cronce/internal'
+import { type Family, labelCap, needsInstance, unplacedJob } from 'cronce/internal'
 import { collect } from '../collect.ts'
 import type { Source } from '../source.ts'
 import { Steps } from '../steps.ts'
@@ -38,8 +38,10 @@ export async function fleetFamilies(source: Source, maxJobs: number): Promise<re
   const table = new Table()
   countInstances(table, instances)
   await countSchedules(table, schedules.items, { now: store.now, instances, jobOf: labelCap(maxJobs) })
+  // An app for each branch of the code would be a series for each.
+  const appOf = labelCap(maxJobs)
   for (const { app, rule, severity, state, count } of alerts) {
-    if (state === 'firing') table.add('alerts', { app, rule, severity }, count)
+    if (state === 'firing') table.add('alerts', { app: appOf(app), rule, severity }, count)
   }
   table.set('cut', {}, Number(schedules.cut))
   return table.families()
@@ -65,7 +67,7 @@ async function countSchedules(table: Table, schedules: readonly ScheduleView[], 
   for (const schedule of schedules) {
     // Other requests have their turn between two schedules.
     await steps.take()
-    const job_name = jobOf(schedule.job)
+    const job_name = jobOf(unplacedJob(schedule.job, schedule.on))
     const isActive = schedule.state === 'active'
     table.add('schedules', { job_name, state: schedule.state }, 1)
     for (const fire of schedule.open) table.add('open', { job_name, state: stateOf(fire) }, 1)
