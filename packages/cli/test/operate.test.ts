@@ -226,12 +226,18 @@ describe('schedules at run time, steps, deployments and patterns', { concurrency
     assert.deepEqual([unknown.status, /Did you mean charge/.test(unknown.stderr)], [3, true])
     const plan = await say('charge', '--result', '{"id":17}', '--dry-run')
     assert.match(plan.stdout, /Record step charge of the fire of frail due .* as done, with the result \{"id":17\}\./)
-    const done = await say('charge', '--result', '{"id":17}')
+    const done = await say('charge', '--result', '{"id":17}', '--note', 'seen in the bank')
     assert.deepEqual([done.status, done.stderr], [0, ''])
-    assert.match(done.stdout, /Run the fire again: cronce retry frail \S+\n/)
+    assert.match(done.stdout, /Run the fire again: cronce retry frail \S+ By \S+: seen in the bank\n/)
     const [step] = await bench.client.steps.list(fire)
     assert.deepEqual([step!.state, step!.result], ['done', { id: 17 }])
     assert.equal((await say('charge', '--failed')).status, 4, 'its end is on record')
+    const { items } = await bench.client.activity.list({ schedule: 'frail' })
+    const lines = items.filter(({ action }) => action === 'resolve')
+    assert.deepEqual(
+      lines.map(({ note, origin }) => [note, origin]),
+      [['seen in the bank', 'cli']],
+    )
   })
 
   test('ls and ps are list and instances', async () => {

@@ -2,7 +2,7 @@ import type { Connection, FireView, StepResolution, StepView } from 'cronce'
 import { CronceError } from 'cronce/cron'
 import { didYouMean, shellWord } from 'cronce/internal'
 import type { Args } from '../args.ts'
-import { authorOf, confirm } from '../confirm.ts'
+import { authorOf, confirm, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
 import { FIRE_FLAGS, findFire } from '../find-fire.ts'
 import type { Io } from '../io.ts'
@@ -55,7 +55,7 @@ async function runStep(args: Args, io: Io): Promise<number> {
     const ending = 'failed' in resolution ? 'failed' : `done, with the result ${JSON.stringify(resolution.result)}`
     const json = { schedule, dueAt: fire.dueAt, nonce: fire.nonce, step: name, resolution }
     if (!(await confirm({ lines: [`Record ${about} as ${ending}.`], json }, args, io))) return EXIT.ok
-    await client.steps.resolve(fire, name, resolution)
+    await client.steps.resolve(fire, name, resolution, operatorOf(args, io))
     if (args.has('json')) printJson({ ...json, ...authorOf(args, io) }, io)
     else {
       const again =

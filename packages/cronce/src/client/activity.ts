@@ -76,16 +76,19 @@ export function lineOf<Tx>(
   return { id, at, action, origin, author, note, subject, changed, expiresAt }
 }
 
-/** Logs an action on the store as a whole, which no change of a schedule stands for. */
+/** Logs an action that no change of a schedule stands for. `schedule`: it is about this one, not about the store as a whole. */
 export async function logAlone<Tx>(
   parts: ClientParts<Tx>,
   act: Act,
   changed: ActivityRecord['changed'],
+  schedule?: string,
 ): Promise<void> {
   if (!isLogged(act)) return
   const { store } = parts
+  const subject: ActivitySubject =
+    schedule === undefined ? { type: 'store', name: store.info.name } : { type: 'schedule', name: schedule }
   const { now } = await readStore('read its clock', () => store.load([]))
-  const activity = lineOf(parts, act, { type: 'store', name: store.info.name }, now, changed)
+  const activity = lineOf(parts, act, subject, now, changed)
   await writeStore('write to the operator log', () => store.apply([], { activity }))
 }
 

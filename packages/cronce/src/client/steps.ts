@@ -3,10 +3,11 @@ import type { Json } from '../model/json.ts'
 import { LIMITS } from '../model/limits.ts'
 import type { FireKey } from '../model/record.ts'
 import { findRun } from '../store/list-views.ts'
+import { logAlone } from './activity.ts'
 import { readStore, writeStore } from './ask-store.ts'
 import { viewStep } from './make-view.ts'
 import type { ClientParts } from './parts.ts'
-import { type FireRef, readCommand, readFireKey } from './read-command.ts'
+import { AUTHORED, type Authored, type FireRef, readCommand, readFireKey, readOperator } from './read-command.ts'
 import { readInput } from './read-input.ts'
 import { optionConflict, readText } from './read-option.ts'
 import type { StepView } from './views.ts'
@@ -19,26 +20,31 @@ export interface Steps {
   /** The durable steps of a fire, as they were begun. */
   list(fire: FireRef): Promise<readonly StepView[]>
   /** Say how a step ended whose run died in the middle of it. */
-  resolve(fire: FireRef, step: string, resolution: StepResolution): Promise<void>
+  resolve(fire: FireRef, step: string, resolution: StepResolution, by?: Authored): Promise<void>
 }
 
-export function makeSteps<Tx>({ store }: ClientParts<Tx>): Steps {
+export function makeSteps<Tx>(parts: ClientParts<Tx>): Steps {
+  const { store } = parts
   const list = async (fire: FireRef): Promise<readonly StepView[]> => {
     const key = readFireKey(fire)
     return (await readStore('list steps', () => store.listSteps(key))).map(viewStep)
   }
   return {
     list,
-    async resolve(fire, step, resolution) {
+    async resolve(fire, step, resolution, by) {
       const key = readFireKey(fire)
       const name = readText('step', step, LIMITS.dedupeKey)
       const { failed, result } = readResolution(resolution)
+      const act = { action: 'resolve', by: readOperator(readCommand(by, AUTHORED)) } as const
       const known = (await list(fire)).find((record) => record.step === name)
       if (known !== undefined) await demandOver(key, known)
       const answer = await writeStore('resolve a step', () =>
         store.step({ kind: 'resolve', fire: key, step: name, failed, result }),
       )
-      if (answer.kind === 'applied') return
+      if (answer.kind === 'applied') {
+        const { schedule, ...which } = key
+        return logAlone(parts, act, { ...which, step: name, failed }, schedule)
+      }
       if (answer.kind === 'not-found') throw notFound(name)
       throw new CronceError('STEP_ENDED', `The end of step ${JSON.stringify(name)} is on record.`, {
         hint: 'List the steps of the fire to see it.',

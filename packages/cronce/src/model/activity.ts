@@ -14,6 +14,7 @@ export const ACTIONS = [
   'backfill',
   'cancel',
   'retry',
+  'resolve',
   'drain',
   'undrain',
   'activate',

@@ -203,10 +203,18 @@ describe('steps', () => {
     await assert.rejects(client.steps.resolve(fire, 'charge', { result: 'x'.repeat(70_000) }), {
       code: 'INPUT_TOO_LARGE',
     })
-    await client.steps.resolve(fire, 'charge', { result: { id: 'ch_1' } })
+    const by = { author: 'ada', note: 'seen in the bank', origin: 'cli' } as const
+    await client.steps.resolve(fire, 'charge', { result: { id: 'ch_1' } }, by)
     const [step] = await client.steps.list(fire)
     assert.deepEqual([step?.state, step?.result], ['done', { id: 'ch_1' }])
     await assert.rejects(client.steps.resolve(fire, 'charge', { failed: true }), { code: 'STEP_ENDED' })
+    const { items } = await client.activity.list({ schedule: 'acme' })
+    const resolved = items.filter(({ action }) => action === 'resolve')
+    assert.deepEqual(
+      resolved.map(({ author, note, origin, changed }) => ({ author, note, origin, changed })),
+      [{ ...by, changed: { dueAt: NOON, nonce: '', step: 'charge', failed: false } }],
+      'one line, without the result, for the change that was made',
+    )
   })
 })
 

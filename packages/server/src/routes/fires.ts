@@ -1,4 +1,4 @@
-import type { FireRef, RunListOptions, RunView, StepResolution } from 'cronce'
+import type { Authored, FireRef, RunListOptions, RunView, StepResolution } from 'cronce'
 import { answerJson } from '../answer.ts'
 import { boundedPage } from '../bounded-page.ts'
 import { ANYTHING, ref } from '../openapi/schema.ts'
@@ -82,11 +82,13 @@ export const FIRE_ROUTES: readonly Route[] = [
     access: 'operate',
     right: 'run',
     query: NONCE,
-    body: { result: ANYTHING, failed: { const: true } },
+    body: { result: ANYTHING, failed: { const: true }, ...AUTHORED },
     answer: items('Step'),
     handle: async (call) => {
       const fire = fireOf(call)
-      await call.source.steps.resolve(fire, call.parts('step'), call.body as unknown as StepResolution)
+      const { author, note, origin, ...resolution } = call.body as Authored
+      const by = { author, note, origin }
+      await call.source.steps.resolve(fire, call.parts('step'), resolution as unknown as StepResolution, by)
       return answerJson({ items: await call.source.steps.list(fire) })
     },
   }),
