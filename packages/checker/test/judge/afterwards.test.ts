@@ -189,6 +189,20 @@ test('C4: a fire that was claimed ahead of a new definition and put back runs, i
   wrong('C4', putBack(0, T - 200, stop))
 })
 
+test('C4: a fire that was claimed ahead of a new definition runs again after a crash', () => {
+  const twoMinutes = { trigger: { kind: 'every', everyMs: 2 * MINUTE, anchor: EPOCH + MINUTE } } as const
+  const again = (plannedAt: number) => {
+    const history = minutes([1, 2, 3, 5, 7, 9]).define(T - 200, twoMinutes).node('n2', 0)
+    history.record(T, { plannedAt: EPOCH + plannedAt })
+    history.run(T, [T + 5, T + 500], { node: 'n2', outcome: 'abandoned', cut: true })
+    history.node('n2', T + 500, 'ended')
+    history.run(T, [T + 600, T + 700])
+    return history.read(END)
+  }
+  clean(again(T - 250))
+  wrong('C4', again(T))
+})
+
 test('C13: nothing is claimed after a removal or a retirement was acknowledged', () => {
   const over = (verb: 'remove' | 'retire', at: number) => {
     const history = minutes([1, 2, 3, 4]).ask(at, { verb })

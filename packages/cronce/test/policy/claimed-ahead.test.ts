@@ -39,6 +39,17 @@ test('a fire that was delivered before its due time was not claimed ahead', () =
   assert.deepEqual(reasonsOf(decided(back)), ['handed-back'])
 })
 
+test('a fire that was claimed ahead keeps the time at which it was planned when it runs again', () => {
+  const keeper = given({ trigger: { kind: 'every', everyMs: 60 * SECOND, anchor: 0 } })
+  const at = (now: number) => ({ ...keeper.context, now })
+  const claimed = decided(claimAhead({ ...keeper.it, nextAt: DUE, wakeAt: DUE }, at(DUE - 300), CLAIMANT))
+  const { token } = claimed.started[0]!.record
+  const recovered = decided(recover(claimed.change.state!, token, at(DUE + SECOND)))
+  const again = decided(advance(recovered.change.state!, at(DUE + SECOND), CLAIMANT, []))
+  const [fire] = again.change.state!.open
+  assert.deepEqual([fire!.attempt, fire!.plannedAt], [2, DUE - 300])
+})
+
 function reasonsOf({ change }: Decision): readonly string[] {
   return change.history.map(({ ending: { reason } }) => reason)
 }

@@ -59,8 +59,8 @@ function startFire(draft: Draft, fire: OpenFire, { instance, claim }: Pick<Claim
     ...(slots.length === 0 ? {} : { slots: slots.map(({ slot }) => slot) }),
   }
   const { wait: _, ...rest } = fire
-  // Only a run that is claimed ahead has a fire that was planned before its due time: see `isClaimedAhead`.
-  const plannedAt = Math.max(fire.plannedAt, fire.dueAt)
+  // Of first runs, only one that is claimed ahead has a fire that was planned before its due time: see `isClaimedAhead`.
+  const plannedAt = fire.attempt > 0 ? fire.plannedAt : Math.max(fire.plannedAt, fire.dueAt)
   const changed = { ...rest, plannedAt, attempt: fire.attempt + 1, run }
   changeFire(draft, fire, changed)
   const record = runRecordOf(draft, changed)
