@@ -18,6 +18,9 @@ const sweepEach: Declare = (app) =>
   void app.job('sweep', { cron: '* * * * *', hosts: 'each', was: 'cleanup' }, () => {})
 const sweepOnce: Declare = (app) => void app.job('sweep', { cron: '* * * * *', was: 'cleanup' }, () => {})
 
+const cleanupEach: Declare = (app) =>
+  void app.job('cleanup', { cron: '* * * * *', hosts: 'each', was: 'sweep' }, () => {})
+
 const add = (fleet: Fleet, declare: Declare, host: string, options: MemberOptions): Promise<Member> =>
   fleet.add(declare, { ...options, labels: { host } })
 
@@ -116,6 +119,23 @@ for (const [ids, id] of IDS) {
       fleet.end()
     })
   }
+
+  test(`a job that loses hosts: 'each' with its name, and gets both back, keeps no schedule of the release in between, ${ids}`, async () => {
+    const fleet = await createFleet()
+    let now = await onHosts(fleet, each, { deployment: id('v1') })
+    for (const [declare, name] of [
+      [sweepOnce, 'v2'],
+      [cleanupEach, 'v3'],
+    ] as const) {
+      await fleet.advance('90s')
+      await stop(fleet, ...now)
+      now = await onHosts(fleet, declare, { deployment: id(name) })
+    }
+    await fleet.advance('2m')
+    assert.deepEqual(await states(fleet, 'cleanup', 'sweep', ...EACH), [null, 'retired', 'active', 'active'])
+    assert.deepEqual(await ranIn(fleet, 5), eachHost('cleanup', 5))
+    fleet.end()
+  })
 
   test(`in a rolling update, hosts of the old release without the job add nothing when the release with hosts: 'each' is ready, ${ids}`, async () => {
     const fleet = await createFleet()

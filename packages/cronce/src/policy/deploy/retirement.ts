@@ -112,7 +112,7 @@ function judgeAbsent(
   state: Pick<ScheduleState, 'id' | 'source' | 'definition' | 'updatedAt'>,
   { now, instances, absent, active }: Observation,
 ): Verdict {
-  const isDeclared = (name: string): boolean => instances.some(({ jobs }) => jobs.includes(name))
+  const isDeclared = (name: string): boolean => instances.some((instance) => mayDeclare(app, instance, name))
   // Its job goes on under that name as soon as the declaration is accepted.
   if (otherNamesOf(app, state.id).some((name) => isDeclared(name) && !active.has(name))) return WAIT
   const declarers = declarersOf(app, state.id)
