@@ -60,6 +60,10 @@ function judgeTokens(
   }
 }
 
+function compareTokens(a: LedgerRun, b: LedgerRun): number {
+  return BigInt(a.token) < BigInt(b.token) ? -1 : 1
+}
+
 /** Where fires are active one after the other: from the first run to the end, back-off included. */
 export function judgeActive(subject: LedgerSubject, chapters: readonly Chapter[], report: Report): void {
   const { rule, readAt, clockErrorMs } = subject
@@ -70,7 +74,8 @@ export function judgeActive(subject: LedgerSubject, chapters: readonly Chapter[]
         fire.origin === 'scheduled' && fire.round === 1 && fire.plannedAt > rule.since && runs.length > 0,
     )
     .map(({ fire, runs }) => ({ fire, runs, from: runs[0]!.startedAt, to: fire.endedAt ?? readAt }))
-    .sort((a, b) => a.from - b.from)
+    // Of two that were claimed in the same millisecond, the token tells which was first.
+    .sort((a, b) => a.from - b.from || compareTokens(a.runs[0]!, b.runs[0]!))
   for (const [index, later] of active.entries()) {
     const earlier = active[index - 1]
     if (earlier === undefined || later.from >= earlier.to - clockErrorMs) continue

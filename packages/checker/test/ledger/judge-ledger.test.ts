@@ -190,6 +190,33 @@ describe('the ledger judge', () => {
     )
   })
 
+  test('knows by their tokens which of two fires was first, if both were begun in the same millisecond', () => {
+    const startedAt = NINE + 2 * MINUTE + 5_000
+    const retried = (tokens: readonly [of1: bigint, of2: bigint]) => {
+      const sound = subject()
+      const begun = (minute: number, token: bigint, over: Partial<LedgerRun>) =>
+        run(minute, { token: String(token), startedAt, endedAt: startedAt, ...over })
+      return {
+        ...sound,
+        fires: [
+          fire(4),
+          fire(3),
+          fire(2, { attempt: 2, endedAt: startedAt + 2_000 }),
+          fire(1, { endedAt: startedAt }),
+          fire(0),
+        ],
+        runs: [
+          ...sound.runs.filter(({ dueAt }) => dueAt !== NINE + MINUTE && dueAt !== NINE + 2 * MINUTE),
+          begun(2, tokens[1], { outcome: 'failed', reason: 'error' }),
+          begun(2, 17592186044428n + 8n, { attempt: 2, startedAt: startedAt + 1_900, endedAt: startedAt + 2_000 }),
+          begun(1, tokens[0], {}),
+        ],
+      }
+    }
+    assert.deepEqual(found(retried([17592186044430n, 17592186044431n])), [])
+    assert.match(found(retried([17592186044431n, 17592186044430n])).join(), /^C7 The fire due 2027-01-01T09:01/)
+  })
+
   test('finds every contradiction in a ledger', () => {
     const failed = { outcome: 'failed', reason: 'error' } as const
     const second = {
