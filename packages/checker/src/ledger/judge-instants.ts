@@ -9,7 +9,8 @@ import type { LedgerRule, LedgerSubject, Stretch } from './subject.ts'
 export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: Report): number {
   const { rule } = subject
   if (rule === null || rule.instants === null) return 0
-  const own = subject.fires.filter(({ nonce, origin }) => nonce === '' && origin !== 'manual')
+  const all = [...subject.fires, ...skippedElsewhere(subject, rule)]
+  const own = all.filter(({ nonce, origin }) => nonce === '' && origin !== 'manual')
   const due = own.filter((fire) => !isOfCalendar(fire, rule))
   const judged = judgedStretch(subject, rule, stretch)
   const count = judgeSeries(subject, { rule, instants: rule.instants, fires: due }, judged, report)
@@ -21,6 +22,13 @@ export function judgeInstants(subject: LedgerSubject, stretch: Stretch, report: 
   const excludedCount = judgeSeries(subject, excluded, { ...judged, to }, report)
   judgeMark(subject, rule, own, stretch, report)
   return count + excludedCount
+}
+
+/** What an operator skipped before it was due, under an earlier name of the job: its record stays there. */
+function skippedElsewhere({ otherFires = [] }: LedgerSubject, { since }: LedgerRule): readonly LedgerFire[] {
+  return otherFires.filter(
+    ({ reason, plannedAt, dueAt }) => reason === 'skipped-by-operator' && plannedAt <= since && dueAt > since,
+  )
 }
 
 /** What the calendar excludes, also if an operator had it run after all. */

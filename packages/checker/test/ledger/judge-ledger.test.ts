@@ -190,6 +190,16 @@ describe('the ledger judge', () => {
     )
   })
 
+  test('knows what an operator skipped ahead of time under an earlier name of the job', () => {
+    const skipped = { schedule: 'old', outcome: 'skipped', reason: 'skipped-by-operator', attempt: 0 } as const
+    const renamed = (otherFires: readonly LedgerFire[]) => found({ ...withMinute(3, [], []), otherFires })
+    const before = { plannedAt: NINE - MINUTE, endedAt: NINE - MINUTE }
+    assert.deepEqual(renamed([fire(3, { ...skipped, ...before }), fire(2.5, { ...skipped, ...before })]), [])
+    assert.match(renamed([fire(3, { schedule: 'old' })]).join(), /^C1 The instant 2027-01-01T09:03:00/)
+    const later = fire(2.5, { ...skipped, schedule: 'new', plannedAt: NINE + MINUTE, endedAt: NINE + MINUTE })
+    assert.deepEqual(found({ ...subject(), otherFires: [later] }), [], 'a later name may have other instants')
+  })
+
   test('knows by their tokens which of two fires was first, if both were begun in the same millisecond', () => {
     const startedAt = NINE + 2 * MINUTE + 5_000
     const retried = (tokens: readonly [of1: bigint, of2: bigint]) => {
