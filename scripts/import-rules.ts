@@ -635,6 +635,7 @@ export const ROOMS: readonly Room[] = [
       'client',
       'metrics',
       'model',
+      'policy',
       'store/postgres',
       'store/sqlite',
       'target',

@@ -29,7 +29,12 @@ export {
   SLOT_JOB,
   SLOT_PREFIX,
 } from './model/exclusive-jobs.ts'
+export { ending } from './model/outcome.ts'
 export { unplacedJob } from './model/placement.ts'
+export type { Decision } from './policy/decision.ts'
+export { recover } from './policy/end/recover.ts'
+export { settle } from './policy/end/settle.ts'
+export { decideOn } from './policy/plan/decide-on.ts'
 export { type QueryIn, queryIn } from './store/postgres/tx.ts'
 export { sqliteAt } from './store/sqlite/sqlite.ts'
 export type { CommandEnd } from './target/command/supervise.ts'

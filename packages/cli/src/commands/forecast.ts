@@ -1,22 +1,19 @@
 import type { Args } from '../args.ts'
 import { collisionsOf } from '../forecast/collisions.ts'
 import { type Forecast, forecastOf } from '../forecast/forecast.ts'
+import { dayOf, hourOf, pictureHead, pictureOf } from '../forecast/picture.ts'
 import { formatCount, joinWords } from '../format.ts'
 import type { Io } from '../io.ts'
 import { STORE_FLAGS, withClient } from '../open-store.ts'
 import { atMost, wholeNumber } from '../operands.ts'
-import { cutTo, printJson } from '../output.ts'
+import { printJson } from '../output.ts'
 import { countSteps } from '../progress.ts'
 import { counted } from '../steer/say.ts'
 import { sanitize } from '../terminal.ts'
 import { TIME_FLAGS, timeFlag, zoneOf } from '../time-words.ts'
 import type { Command } from './command.ts'
 
-const HOUR_MS = 3_600_000
-const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-const SHADES = ' ▁▂▃▄▅▆▇█'
 const SHOWN = 10
-const LABEL = 16
 
 export const forecast: Command = {
   operands: '[<prefix>]',
@@ -78,8 +75,8 @@ function print(made: Forecast, tz: string, io: Io): void {
   io.out(`${counted(schedules, 'schedule')}, ${about}${counted(fires, 'fire')} in ${counted(days, 'day')}\n\n`)
   const most = Math.max(...hours.map(({ fires: count }) => count))
   const busy = hours.find(({ fires: count }) => count === most)!
-  io.out(`${io.paint('dim', `${cutTo(tz, LABEL - 1).padEnd(LABEL)}00    06    12    18`)}\n`)
-  for (const line of picture(made, most, io)) io.out(`${line}\n`)
+  io.out(`${pictureHead(tz, io)}\n`)
+  for (const line of pictureOf(made.hours, days, io)) io.out(`${line}\n`)
   io.out(
     `\nThe busiest hour has ${counted(most, 'fire')}, ${dayOf(busy.wall)} at ${hourOf(busy.wall)}; on average there are ${formatCount(fires / hours.length)}.\n`,
   )
@@ -107,32 +104,4 @@ function print(made: Forecast, tz: string, io: Io): void {
       `${io.paintErr('cyan', 'note:')} Due so often that their fires are estimated: ${joinWords(estimated.slice(0, 5).map(sanitize))}.\n`,
     )
   }
-}
-
-/** One line a day, one character an hour; more than two weeks are laid over each other by the day of the week. */
-function picture({ hours, days }: Forecast, most: number, io: Io): string[] {
-  const rows = new Map<string, number[]>()
-  for (const { wall, fires } of hours) {
-    const label = days <= 14 ? dayOf(wall) : WEEKDAYS[new Date(wall).getUTCDay()]!
-    const row = rows.get(label) ?? Array.from({ length: 24 }, () => -1)
-    const hour = Math.floor(wall / HOUR_MS) % 24
-    row[hour] = Math.max(row[hour]!, fires)
-    rows.set(label, row)
-  }
-  return [...rows].map(([label, row]) => {
-    const bars = row.map((count) => (count < 0 ? ' ' : shadeOf(count, most))).join('')
-    return `${label.padEnd(LABEL)}${io.paint('cyan', bars)}  ${formatCount(row.reduce((sum, count) => sum + Math.max(0, count), 0))}`
-  })
-}
-
-function shadeOf(count: number, most: number): string {
-  return count === 0 ? '·' : SHADES[Math.max(1, Math.ceil((count / most) * (SHADES.length - 1)))]!
-}
-
-function dayOf(wall: number): string {
-  return `${WEEKDAYS[new Date(wall).getUTCDay()]} ${new Date(wall).toISOString().slice(0, 10)}`
-}
-
-function hourOf(wall: number): string {
-  return new Date(wall).toISOString().slice(11, 16)
 }

@@ -27,6 +27,12 @@ export const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./plan.ts')).plan,
   },
   {
+    name: 'simulate',
+    group: 'run',
+    summary: 'Simulate a year: fires, overlaps, the busiest hour, and an outage at the worst time',
+    load: async () => (await import('./simulate.ts')).simulateCommand,
+  },
+  {
     name: 'exec',
     group: 'run',
     summary: 'Run a command on one of the hosts that call it, for crontabs and CronJobs',

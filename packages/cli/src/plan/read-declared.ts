@@ -3,7 +3,7 @@ import { CronceError } from 'cronce/cron'
 import { type Declaration, declarationOf, onlyDeclaring, storeSource } from 'cronce/internal'
 import type { Args } from '../args.ts'
 import type { Io } from '../io.ts'
-import { storeWords } from '../open-store.ts'
+import { type StoreSetting, storeWords } from '../open-store.ts'
 import { warn } from '../output.ts'
 import { redactSecrets } from '../redact.ts'
 import { declareJobs } from '../service/load-jobs.ts'
@@ -67,9 +67,14 @@ function demandOneApp(declarations: readonly Declaration[]): void {
 
 function openFor({ store }: ServiceSettings, declaration: Declaration, args: Args, io: Io): Promise<Store> {
   if (store === null) return declaration.open()
+  return openToRead(store, args.text('namespace') ?? declaration.namespace, io)
+}
+
+/** The store as instances see it. Nothing is adopted, and no file is made. */
+export function openToRead(store: StoreSetting['store'], namespace: string, io: Io): Promise<Store> {
   demandFile(store)
   return storeSource(store).open({
-    namespace: args.text('namespace') ?? declaration.namespace,
+    namespace,
     adopt: false,
     production: io.env['NODE_ENV'] === 'production',
     warn: (_, message) => warn(message, io),

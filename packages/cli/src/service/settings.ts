@@ -113,7 +113,7 @@ function settingsFor(args: Args, io: Io, { command, found, jobs }: Found): Servi
 
 function defaultStore({ env }: Io, command: string): string {
   const { NODE_ENV } = env
-  if (NODE_ENV !== 'production' || command === 'dev') return DEFAULT_STORE
+  if (NODE_ENV !== 'production' || command === 'dev' || command === 'simulate') return DEFAULT_STORE
   throw new CronceError('STORE_MISSING', 'In production a store has to be named.', {
     hint: 'Set CRONCE_STORE, or add --store: postgres://USER@HOST/DATABASE, redis://HOST, etcd://HOST, or sqlite:FILE on one machine.',
   })

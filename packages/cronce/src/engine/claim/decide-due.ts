@@ -5,8 +5,9 @@ import { canMaterialise } from '../../policy/bounds.ts'
 import type { Claimant, Context, Decision } from '../../policy/decision.ts'
 import { advance } from '../../policy/plan/advance.ts'
 import { nextBackfillStretch } from '../../policy/plan/backfill.ts'
+import { decideOn } from '../../policy/plan/decide-on.ts'
 import { mayPlan, moveZone } from '../../policy/plan/move-zone.ts'
-import { advancePlain, claimAhead, claimEarliest } from '../../policy/plan/plain-fire.ts'
+import { claimAhead } from '../../policy/plan/plain-fire.ts'
 import { listFires } from '../../store/list-views.ts'
 import type { ChangeResult, Due } from '../../store/store.ts'
 import type { Core } from '../core.ts'
@@ -173,19 +174,6 @@ export class DueDecider {
 /** A run that is claimed ahead does not make this instance busy: it has not started. */
 function decideAhead(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
   return moveZone(state, context) === null ? claimAhead(state, context, claimant) : null
-}
-
-function decideOn(
-  state: ScheduleState,
-  context: Context,
-  claimant: Claimant,
-  existing: readonly FireRecord[],
-): Decision | null {
-  const moved = moveZone(state, context)
-  if (moved !== null) return moved
-  if (existing.length > 0) return advance(state, context, claimant, existing)
-  const plain = advancePlain(state, context, claimant) ?? claimEarliest(state, context, claimant)
-  return plain ?? advance(state, context, claimant, existing)
 }
 
 /**
