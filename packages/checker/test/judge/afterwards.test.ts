@@ -192,7 +192,9 @@ test('C4: a fire that was claimed ahead of a new definition and put back runs, i
 test('C4: a fire that was claimed ahead of a new definition runs again after a crash', () => {
   const twoMinutes = { trigger: { kind: 'every', everyMs: 2 * MINUTE, anchor: EPOCH + MINUTE } } as const
   const again = (plannedAt: number) => {
-    const history = minutes([1, 2, 3, 5, 7, 9]).define(T - 200, twoMinutes).node('n2', 0)
+    const history = minutes([1, 2, 3, 5, 7, 9])
+      .define(T - 200, twoMinutes)
+      .node('n2', 0)
     history.record(T, { plannedAt: EPOCH + plannedAt })
     history.run(T, [T + 5, T + 500], { node: 'n2', outcome: 'abandoned', cut: true })
     history.node('n2', T + 500, 'ended')
