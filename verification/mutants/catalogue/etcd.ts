@@ -15,6 +15,10 @@ function raced(...names: readonly string[]): Mutant['caughtBy'] {
   return { judge: 'tests', file: 'packages/cronce/test/store/etcd-races.test.ts', names }
 }
 
+function hostile(...names: readonly string[]): Mutant['caughtBy'] {
+  return { judge: 'tests', file: 'packages/cronce/test/store/etcd-hostile.test.ts', names }
+}
+
 /**
  * Mistakes in the key-value store and its driver for etcd. The client decides on what it has read; what the server compares in the
  * write itself is what races are decided by, so each of these comparisons is missing once.
@@ -393,5 +397,41 @@ export const ETCD_MUTANTS: readonly Mutant[] = [
     breaks: 'A process that has sent a billion requests over one connection reaches etcd never again.',
     edits: [edit('store/etcd/connection.ts', 'if (isUsedUp(error)) session.close()', '')],
     caughtBy: { judge: 'tests', file: LINK, names: ['a connection that has used up its stream ids is replaced'] },
+  },
+  {
+    name: 'etcd-answer-cut-off',
+    rule: 'P2',
+    breaks: 'An answer that was cut off counts as an empty one: a write that was refused looks like one that was made.',
+    edits: [
+      edit(
+        'store/etcd/connection.ts',
+        'else if (status.code === 0 && answer !== undefined) resolve(answer)',
+        'else if (status.code === 0) resolve(answer ?? Buffer.alloc(0))',
+      ),
+    ],
+    caughtBy: hostile('is not answered by what was cut off, though its status is good'),
+  },
+  {
+    name: 'etcd-watch-left-behind',
+    rule: 'P5',
+    breaks: 'A watch stays on a member that no call goes to any more: if that falls silent, no wake-up arrives.',
+    edits: [edit('store/etcd/link.ts', "    this.#connections[member]!.endStreams('another member is asked')\n", '')],
+    caughtBy: hostile('moves to the member that is asked, once another one gave no answer'),
+  },
+  {
+    name: 'etcd-watch-open-side',
+    rule: 'P5',
+    breaks: 'A watch that the server has ended stays open on this side: no wake-up arrives.',
+    edits: [edit('store/etcd/connection.ts', "    stream.on('end', over)\n", '')],
+    caughtBy: hostile('has ended if the server has, though this side could go on writing'),
+  },
+  {
+    name: 'etcd-login-each',
+    rule: 'P5',
+    breaks: 'Every call whose token has expired logs in by itself, and the server is busy with passwords.',
+    edits: [
+      edit('store/etcd/link.ts', 'if (this.#token === login) this.#token = null', 'if (login) this.#token = null'),
+    ],
+    caughtBy: hostile('many calls whose token has expired log in once'),
   },
 ]

@@ -6,8 +6,9 @@ import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTlsServer } from 'node:tls'
-import { startEtcd, startEtcdCluster } from '../../../../scripts/servers/index.ts'
+import { type Server, startEtcd, startEtcdCluster } from '../../../../scripts/servers/index.ts'
 import { startProxy } from '../../../../verification/chaos/proxy.ts'
 import { parseUrl } from '../../src/store/etcd/address.ts'
 import { type CallLost, Connection, GrpcError } from '../../src/store/etcd/connection.ts'
@@ -25,8 +26,9 @@ import {
   type Schema,
   text,
 } from '../../src/store/etcd/protobuf.ts'
+import type { User } from '../../src/store/kv/address.ts'
 import { applyAll, applyOne, create, loadOne } from '../../src/testing/conformance/bench.ts'
-import { change, creation, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
+import { after, change, creation, decideIn, schedule } from '../../src/testing/conformance/samples.ts'
 import { askGateway } from './etcd-kit.ts'
 import { OPENING } from './kv-kit.ts'
 
@@ -231,7 +233,8 @@ test('a user with a role for the prefix is enough; a wrong password and a missin
   await byUrl.close()
 })
 
-test('a change of users and roles makes signed tokens stale: the store logs in again', async () => {
+/** With a user, by tokens that are signed and expire. */
+async function withTokens(ttl: string, work: (server: Server, user: User) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cronce-etcd-jwt-'))
   const [key, pub] = ['key.pem', 'pub.pem'].map((name) => join(folder, name)) as [string, string]
   execFileSync('openssl', ['genrsa', '-out', key, '2048'], { stdio: 'ignore' })
@@ -243,7 +246,7 @@ test('a change of users and roles makes signed tokens stale: the store logs in a
     [pub, 0o644],
   ] as const)
     chmodSync(path, mode)
-  const flags = [`--auth-token=jwt,pub-key=${pub},priv-key=${key},sign-method=RS256,ttl=10m`]
+  const flags = [`--auth-token=jwt,pub-key=${pub},priv-key=${key},sign-method=RS256,ttl=${ttl}`]
   try {
     await using server = await startEtcd({ flags })
     const root = { name: 'root', password: 'of-root' }
@@ -251,6 +254,14 @@ test('a change of users and roles makes signed tokens stale: the store logs in a
     await askGateway(server.url, '/v3/auth/role/add', { name: 'root' })
     await askGateway(server.url, '/v3/auth/user/grant', { user: 'root', role: 'root' })
     await askGateway(server.url, '/v3/auth/enable', {})
+    await work(server, root)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('a change of users and roles makes signed tokens stale: the store logs in again', async () => {
+  await withTokens('10m', async (server, root) => {
     const store = await etcd({ endpoints: [server.url], user: root.name, password: root.password }).open(OPENING)
     decideIn(1)
     const addRole = async (name: string): Promise<void> => {
@@ -262,9 +273,30 @@ test('a change of users and roles makes signed tokens stale: the store logs in a
     await addRole('two')
     assert.notEqual(await loadOne(store, 's'), null)
     await store.close()
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  })
+})
+
+test('a token that has expired is replaced: calls and wake-ups go on', async () => {
+  await withTokens('1s', async (server, { name: user, password }) => {
+    const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
+    const open = (port: number) => etcd({ endpoints: [`http://127.0.0.1:${port}`], user, password }).open(OPENING)
+    const [store, peer] = await Promise.all([open(proxy.port), open(server.port)])
+    decideIn(1)
+    let state = await create(store, schedule('s'))
+    let woken = Promise.withResolvers<void>()
+    store.watch(() => woken.resolve())
+    // Longer than a token lasts; then the watch has to begin anew, with the next one.
+    await sleep(1_500)
+    proxy.cut()
+    woken = Promise.withResolvers<void>()
+    while (!(await Promise.race([woken.promise.then(() => true), sleep(300).then(() => false)]))) {
+      const wanted = change(state)
+      assert.equal((await peer.apply([wanted], { wake: true })).results[0]?.kind, 'applied')
+      state = after(wanted)
+    }
+    assert.equal((await loadOne(store, 's'))?.version, state.version)
+    await Promise.all([store.close(), peer.close(), proxy.close()])
+  })
 })
 
 test('TLS: by a known authority only', async () => {

@@ -38,6 +38,7 @@ export interface Call {
 type Session = http2.ClientHttp2Session
 type Headers = http2.IncomingHttpHeaders
 
+const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
 const WINDOW_BYTES = 4 << 20
 const HEAD_BYTES = 5
 /** Of the buffers of one connection: what a list of thousands takes, many times over. */
@@ -47,8 +48,11 @@ const MOST_MEMORY_MB = 100
 export class Connection {
   readonly #origin: string
   readonly #tls: ConnectionOptions
+  /** By what stops them: what ends them. */
+  readonly #streams = new Map<() => void, (error: Error) => void>()
   #session: Session | null = null
   #connecting: Promise<Session> | null = null
+  #opening: Session | null = null
 
   constructor(origin: string, tls: ConnectionOptions) {
     this.#origin = origin
@@ -59,21 +63,26 @@ export class Connection {
   async call(call: Call, timeoutMs: number): Promise<Buffer> {
     const deadline = performance.now() + timeoutMs
     const session = await this.#connect(timeoutMs)
+    if (performance.now() >= deadline) throw new CallLost('connecting', `no connection within ${timeoutMs} ms`)
+    const stream = this.#request(session, call)
     return new Promise((resolve, reject) => {
-      const stream = this.#request(session, call)
       stream.end(frame(call.body))
       const lose = (message: string, cause?: unknown): void => {
         clearTimeout(timer)
-        reject(new CallLost(isUsedUp(cause) ? 'connecting' : 'sent', message, cause))
+        const isUntouched = isUsedUp(cause) || stream.rstCode === NGHTTP2_REFUSED_STREAM
+        reject(new CallLost(isUntouched ? 'connecting' : 'sent', message, cause))
       }
       const timer = setTimeout(() => {
         lose(`no answer within ${timeoutMs} ms`)
         // A connection that swallows everything never closes by itself.
         this.#drop(session)
       }, deadline - performance.now())
-      const parts: Buffer[] = []
+      const messages = new Messages()
       const status = readStatus(stream)
-      stream.on('data', (part: Buffer) => parts.push(part))
+      let answer: Buffer | undefined
+      stream.on('data', (part: Buffer) => {
+        for (const message of messages.add(part)) answer ??= message
+      })
       stream.on('error', (error) => {
         // The next call connects again; those under way go on.
         if (isUsedUp(error)) session.close()
@@ -82,10 +91,9 @@ export class Connection {
       stream.on('close', () => lose('the stream was closed'))
       stream.on('end', () => {
         clearTimeout(timer)
-        const bytes = Buffer.concat(parts)
-        if (status.code !== 0) reject(new GrpcError(status.code, status.message))
-        else if (bytes.length < HEAD_BYTES) lose('the answer was cut off')
-        else resolve(bytes.subarray(HEAD_BYTES, HEAD_BYTES + bytes.readUInt32BE(1)))
+        if (status.code > 0) reject(new GrpcError(status.code, status.message))
+        else if (status.code === 0 && answer !== undefined) resolve(answer)
+        else lose(status.code === 0 ? 'the answer was cut off' : status.message)
       })
     })
   }
@@ -100,47 +108,60 @@ export class Connection {
     // A member without a leader hears of no writes. With this it ends the stream instead of keeping it open and silent.
     const stream = this.#request(await this.#connect(timeoutMs), call, { hasleader: 'true' })
     const status = readStatus(stream)
-    let rest: Buffer = Buffer.alloc(0)
-    let isOver = false
+    const messages = new Messages()
     const end = (error: Error): void => {
-      if (isOver) return
-      isOver = true
-      stream.close(http2.constants.NGHTTP2_CANCEL)
+      if (!this.#streams.delete(stop)) return
+      stream.close(NGHTTP2_CANCEL)
       onEnd(error)
     }
+    const stop = (): void => {
+      this.#streams.delete(stop)
+      stream.close(NGHTTP2_CANCEL)
+    }
+    this.#streams.set(stop, end)
     stream.write(frame(call.body))
     stream.on('data', (part: Buffer) => {
-      rest = rest.length === 0 ? part : Buffer.concat([rest, part])
-      while (!isOver && rest.length >= HEAD_BYTES && rest.length >= HEAD_BYTES + rest.readUInt32BE(1)) {
-        const size = HEAD_BYTES + rest.readUInt32BE(1)
-        const message = rest.subarray(HEAD_BYTES, size)
-        rest = rest.subarray(size)
-        onMessage(message)
+      try {
+        for (const message of messages.add(part)) if (this.#streams.has(stop)) onMessage(message)
+      } catch (error) {
+        end(error as Error)
       }
     })
-    stream.on('error', (error) => end(new CallLost('sent', error.message, error)))
-    stream.on('close', () => {
+    const over = (): void => {
       end(status.code > 0 ? new GrpcError(status.code, status.message) : new CallLost('sent', 'the stream was closed'))
-    })
-    return () => {
-      isOver = true
-      stream.close(http2.constants.NGHTTP2_CANCEL)
     }
+    stream.on('error', (error) => end(new CallLost('sent', error.message, error)))
+    // The server may end its side only.
+    stream.on('end', over)
+    stream.on('close', over)
+    return stop
+  }
+
+  /** This member is not asked any more, so a stream that has fallen silent would never be noticed. */
+  endStreams(why: string): void {
+    for (const end of [...this.#streams.values()]) end(new CallLost('sent', why))
   }
 
   close(): void {
     if (this.#session !== null) this.#drop(this.#session)
+    // What waits for it is not sent.
+    this.#opening?.destroy()
   }
 
   #request(session: Session, { path, token }: Call, metadata: Record<string, string> = {}): http2.ClientHttp2Stream {
-    return session.request({
-      ':method': 'POST',
-      ':path': path,
-      'content-type': 'application/grpc',
-      te: 'trailers',
-      ...(token === null ? {} : { token }),
-      ...metadata,
-    })
+    try {
+      return session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        ...(token === null ? {} : { token }),
+        ...metadata,
+      })
+    } catch (error) {
+      // It was closed in this moment.
+      throw new CallLost('connecting', (error as Error).message, error)
+    }
   }
 
   #drop(session: Session): void {
@@ -153,13 +174,15 @@ export class Connection {
     this.#connecting ??= this.#open(timeoutMs).finally(() => {
       this.#connecting = null
     })
-    return this.#connecting
+    // The call that began it may have more time.
+    return inTime(this.#connecting, timeoutMs)
   }
 
   #open(timeoutMs: number): Promise<Session> {
     return new Promise((resolve, reject) => {
       const settings = { initialWindowSize: WINDOW_BYTES, enablePush: false }
       const session = http2.connect(this.#origin, { ...this.#tls, settings, maxSessionMemory: MOST_MEMORY_MB })
+      this.#opening = session
       const fail = (message: string, cause?: unknown): void => {
         clearTimeout(timer)
         session.destroy()
@@ -174,10 +197,46 @@ export class Connection {
       session.once('connect', () => {
         clearTimeout(timer)
         this.#session = session
+        this.#opening = null
         session.unref()
         resolve(session)
       })
     })
+  }
+}
+
+/** Messages as they come, in parts of any size. */
+class Messages {
+  #parts: Buffer[] = []
+  #length = 0
+
+  /** Those that are whole now. Parts are put together once for each message, not for each part. */
+  add(part: Buffer): Buffer[] {
+    const whole: Buffer[] = []
+    this.#parts.push(part)
+    this.#length += part.length
+    while (this.#length >= HEAD_BYTES) {
+      if (this.#parts[0]!.length < HEAD_BYTES) this.#parts = [Buffer.concat(this.#parts)]
+      const size = HEAD_BYTES + this.#parts[0]!.readUInt32BE(1)
+      if (this.#length < size) break
+      const bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
+      this.#parts = [bytes.subarray(size)]
+      this.#length -= size
+      whole.push(bytes.subarray(HEAD_BYTES, size))
+    }
+    return whole
+  }
+}
+
+/** Nothing was sent while the connection was made. */
+async function inTime<Value>(connecting: Promise<Value>, timeoutMs: number): Promise<Value> {
+  const late = Promise.withResolvers<never>()
+  const lose = (): void => late.reject(new CallLost('connecting', `no connection within ${Math.ceil(timeoutMs)} ms`))
+  const timer = setTimeout(lose, timeoutMs)
+  try {
+    return await Promise.race([connecting, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

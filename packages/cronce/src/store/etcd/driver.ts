@@ -193,22 +193,25 @@ export class EtcdDriver implements KvDriver {
 
   /** Resolves when it is stopped, rejects when the stream ends by itself. */
   async #follow(request: Operation, signal: AbortSignal, onAnswer: (answer: WatchAnswer) => void): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const onMessage = (bytes: Buffer): void => {
-        const answer = decode<WatchAnswer>(bytes, WATCHING.answers)
-        onAnswer(answer)
-        if (answer.canceled) reject(new Error('the watch was cancelled'))
-      }
-      const starting = this.#link.stream(WATCHING, { create_request: request }, onMessage, reject)
-      starting.then((stop) => {
-        const end = (): void => {
-          stop()
-          resolve()
-        }
-        if (signal.aborted) end()
-        else signal.addEventListener('abort', end, { once: true })
-      }, reject)
-    })
+    const ended = Promise.withResolvers<void>()
+    const onMessage = (bytes: Buffer): void => {
+      const answer = decode<WatchAnswer>(bytes, WATCHING.answers)
+      onAnswer(answer)
+      // The stream would stay open.
+      if (answer.canceled) throw new Error('the watch was cancelled')
+    }
+    const stop = await this.#link.stream(WATCHING, { create_request: request }, onMessage, ended.reject)
+    const end = (): void => {
+      stop()
+      ended.resolve()
+    }
+    signal.addEventListener('abort', end, { once: true })
+    try {
+      if (signal.aborted) end()
+      await ended.promise
+    } finally {
+      signal.removeEventListener('abort', end)
+    }
   }
 
   async #txn(method: typeof TXN, message: Operation): Promise<TxnAnswer> {

@@ -103,7 +103,8 @@ const REFUSED: readonly (readonly [pattern: RegExp, words: (name: string, text: 
     (name, text) => ['STORE_BUSY', `${name} is overloaded: ${text}.`, 'Wait: the store goes on by itself.'],
   ],
   [
-    /request is too large/,
+    // The first is etcd's limit, the second, half a megabyte above it, that of its gRPC server.
+    /request is too large|received message larger than max/,
     (name, text) => [
       'STORE_REFUSED',
       `${name} refused: ${text}.`,

@@ -67,15 +67,17 @@ export class Link {
     onMessage: (bytes: Buffer) => void,
     onEnd: (error: Error) => void,
   ): Promise<() => void> {
+    const { timeoutMs } = this.target
+    const login = this.#logIn(timeoutMs)
+    const call = { path: method.path, body: encode(message, method.asks), token: await login }
     const from = this.#current
     const end = (error: Error): void => {
       if (isUnavailable(error)) this.#leave(from)
-      if (isTokenInvalid(error)) this.#token = null
+      if (isTokenInvalid(error)) this.#forget(login)
       onEnd(error)
     }
-    const call = { path: method.path, body: encode(message, method.asks), token: await this.#logIn() }
     try {
-      return await this.#connections[from]!.stream(call, this.target.timeoutMs, onMessage, end)
+      return await this.#connections[from]!.stream(call, timeoutMs, onMessage, end)
     } catch (error) {
       if (isUnavailable(error)) this.#leave(from)
       throw error
@@ -93,41 +95,49 @@ export class Link {
   }
 
   async #callOnce({ path }: Method, body: Buffer, timeoutMs: number): Promise<Buffer> {
+    const deadline = performance.now() + timeoutMs
+    const login = this.#logIn(timeoutMs)
+    const token = await login
     const from = this.#current
-    const token = await this.#logIn()
     try {
-      return await this.#send(from, { path, body, token }, timeoutMs)
+      return await this.#send(from, { path, body, token }, deadline)
     } catch (error) {
       if (isUnavailable(error)) this.#leave(from)
-      if (token === null || !isTokenInvalid(error)) throw error
-      this.#token = null
-      return this.#send(from, { path, body, token: await this.#logIn() }, timeoutMs)
+      if (!isTokenInvalid(error)) throw error
+      this.#forget(login)
+      return this.#send(from, { path, body, token: await this.#logIn(deadline - performance.now()) }, deadline)
     }
   }
 
-  async #send(member: number, call: Call, timeoutMs: number): Promise<Buffer> {
+  async #send(member: number, call: Call, deadline: number): Promise<Buffer> {
     if (this.#isClosed) throw closed(this.target.name)
-    return this.#connections[member]!.call(call, timeoutMs)
+    const left = deadline - performance.now()
+    if (left <= 0) throw new CallLost('connecting', `no answer within ${this.target.timeoutMs} ms`)
+    return this.#connections[member]!.call(call, left)
   }
 
-  async #logIn(): Promise<string | null> {
-    const { user, timeoutMs } = this.target
+  /** Calls share one login, which takes the server much work. */
+  #logIn(timeoutMs: number): Promise<string> | null {
+    const { user } = this.target
     if (user === null) return null
-    const asking = this.#token ?? this.#askToken({ ...user }, timeoutMs)
-    this.#token = asking
-    try {
-      return await asking
-    } catch (error) {
-      if (this.#token === asking) this.#token = null
-      throw error
+    if (this.#token === null) {
+      const login = this.#askToken({ ...user }, performance.now() + timeoutMs)
+      login.catch(() => this.#forget(login))
+      this.#token = login
     }
+    return this.#token
   }
 
-  async #askToken(user: Message, timeoutMs: number): Promise<string> {
+  /** The token is no good. Another call may have asked for the next one. */
+  #forget(login: Promise<string> | null): void {
+    if (this.#token === login) this.#token = null
+  }
+
+  async #askToken(user: Message, deadline: number): Promise<string> {
     const from = this.#current
     const call = { path: LOG_IN.path, body: encode(user, LOG_IN.asks), token: null }
     try {
-      return decode<{ token: string }>(await this.#send(from, call, timeoutMs), LOG_IN.answers).token
+      return decode<{ token: string }>(await this.#send(from, call, deadline), LOG_IN.answers).token
     } catch (error) {
       if (isUnavailable(error)) this.#leave(from)
       // The request itself has not been sent.
@@ -138,7 +148,9 @@ export class Link {
 
   /** Of several calls that fail at once, one moves on. */
   #leave(member: number): void {
-    if (this.#current === member) this.#current = (member + 1) % this.#connections.length
+    if (this.#current !== member || this.#connections.length === 1) return
+    this.#current = (member + 1) % this.#connections.length
+    this.#connections[member]!.endStreams('another member is asked')
   }
 }
 

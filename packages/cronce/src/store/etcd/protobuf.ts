@@ -12,7 +12,7 @@ interface Field {
 export type Message = { readonly [name: string]: unknown }
 
 export const text = (number: number): Field => ({ number, kind: 'text' })
-/** Below 2^53. A negative one can be written, but not read. */
+/** Between -2^53 and 2^53. */
 export const integer = (number: number): Field => ({ number, kind: 'integer' })
 /** 64 bits, as decimal text. */
 export const id = (number: number): Field => ({ number, kind: 'id' })
@@ -21,7 +21,11 @@ export const message = (number: number, of: () => Schema): Field => ({ number, k
 export const messages = (number: number, of: () => Schema): Field => ({ number, kind: 'message', of, isRepeated: true })
 
 const VARINT = 0
+const FIXED_64 = 1
 const LENGTH_DELIMITED = 2
+const FIXED_32 = 5
+/** In bytes, of seven bits each. */
+const LONGEST_VARINT = 10
 
 export function encode(value: Message, schema: Schema): Buffer {
   const writer = new Writer()
@@ -116,7 +120,7 @@ function varintSize(value: number): number {
   return size
 }
 
-/** Fields that are missing have their default: '', 0, '0', false, an empty list; `undefined` for a message. */
+/** Fields that are missing have their default: '', 0, '0', false, an empty list; `undefined` for a message. Throws if it is not a message. */
 export function decode<Value>(bytes: Buffer, schema: Schema): Value {
   return new Reader(bytes).message(schema, bytes.length) as Value
 }
@@ -159,45 +163,81 @@ class Reader {
     while (this.#at < end) {
       const tag = this.#varint()
       const field = byNumber.get(Math.floor(tag / 8))
-      if (field === undefined) this.#skip(tag % 8)
-      else if (field.isRepeated === true) (value[field.name] as unknown[]).push(this.#value(field))
-      else value[field.name] = this.#value(field)
+      if (field === undefined) this.#skip(tag % 8, end)
+      else if (field.isRepeated === true) (value[field.name] as unknown[]).push(this.#value(field, tag % 8, end))
+      else value[field.name] = this.#value(field, tag % 8, end)
     }
+    if (this.#at > end) throw cutOff()
     return value
   }
 
-  #value({ kind, of }: Field): unknown {
-    if (kind === 'integer') return this.#varint()
+  #value({ kind, of }: Field, wire: number, most: number): unknown {
+    const isDelimited = kind === 'text' || kind === 'message'
+    if (wire !== (isDelimited ? LENGTH_DELIMITED : VARINT))
+      throw new Error(`a message has a field of wire type ${wire}`)
+    if (kind === 'integer') return this.#integer()
     if (kind === 'flag') return this.#varint() === 1
     if (kind === 'id') return String(this.#bigVarint())
-    const end = this.#varint() + this.#at
+    const end = this.#end(most)
     if (kind === 'message') return this.message(of!(), end)
     const value = this.#bytes.toString('utf8', this.#at, end)
     this.#at = end
     return value
   }
 
-  #skip(wire: number): void {
+  #skip(wire: number, most: number): void {
     if (wire === VARINT) this.#bigVarint()
-    else if (wire === LENGTH_DELIMITED) this.#at = this.#varint() + this.#at
-    else this.#at += wire === 1 ? 8 : 4
+    else if (wire === LENGTH_DELIMITED) this.#at = this.#end(most)
+    else if (wire === FIXED_64 || wire === FIXED_32) this.#at += wire === FIXED_64 ? 8 : 4
+    else throw new Error(`a message has a field of wire type ${wire}`)
+  }
+
+  /** Of what comes with its length, inside of what ends at `most`. */
+  #end(most: number): number {
+    const end = this.#varint() + this.#at
+    if (end > most) throw cutOff()
+    return end
+  }
+
+  #integer(): number {
+    const start = this.#at
+    const value = this.#varint()
+    if (value <= Number.MAX_SAFE_INTEGER) return value
+    this.#at = start
+    return Number(BigInt.asIntN(64, this.#bigVarint()))
   }
 
   #varint(): number {
     let value = 0
-    for (let factor = 1; ; factor *= 128) {
-      const byte = this.#bytes[this.#at++]!
+    for (let place = 0, factor = 1; place < LONGEST_VARINT; place++, factor *= 128) {
+      const byte = this.#byte()
       value += (byte & 127) * factor
       if (byte < 128) return value
     }
+    throw tooLong()
   }
 
   #bigVarint(): bigint {
     let value = 0n
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = this.#bytes[this.#at++]!
-      value |= BigInt(byte & 127) << shift
+    for (let place = 0n; place < LONGEST_VARINT; place++) {
+      const byte = this.#byte()
+      value |= BigInt(byte & 127) << (7n * place)
       if (byte < 128) return value
     }
+    throw tooLong()
   }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at++]
+    if (byte === undefined) throw cutOff()
+    return byte
+  }
+}
+
+function cutOff(): Error {
+  return new Error('a message was cut off')
+}
+
+function tooLong(): Error {
+  return new Error('a message has a number of more than 64 bits')
 }
