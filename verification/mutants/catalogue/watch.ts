@@ -161,6 +161,14 @@ export const WATCH_MUTANTS: readonly Mutant[] = [
     'does not fire for a planned deploy of some minutes',
   ),
   mutant(
+    'watch-missed-by-earlier-skips',
+    'What was skipped before a run that is still open counts as skipped in a row with what it skips itself.',
+    'watch/rules/missed.ts',
+    ' && dueAt > since',
+    ' && dueAt > since - 86_400_000',
+    'does not fire for two due times that each run skips, although three of the last ends are skips',
+  ),
+  mutant(
     'watch-no-runner-by-deploy',
     'A job that is gone for a moment is reported.',
     'watch/rules/no-runner.ts',

@@ -32,7 +32,11 @@ const FORMS: Readonly<Record<Exclude<Rule, 'duplicate'>, Setting | Readonly<Reco
   stuck: { to: 'atLeastMs', ...TIME },
   slow: { to: 'atLeastMs', ...TIME },
   late: { to: 'atLeastMs', ...TIME },
-  missed: { to: 'afterMs', ...TIME, min: 0 },
+  missed: {
+    outage: { to: 'afterMs', ...TIME, min: 0 },
+    // As many ends as a look reads of a schedule.
+    skips: { to: 'skips', kind: 'count', min: 1, max: 50 },
+  },
   'no-runner': { to: 'afterMs', ...TIME, min: 0 },
   fleet: {
     minInstances: { to: 'minInstances', kind: 'count', min: 0, max: 100_000 },
@@ -42,6 +46,9 @@ const FORMS: Readonly<Record<Exclude<Rule, 'duplicate'>, Setting | Readonly<Reco
   clock: { to: 'offsetMs', kind: 'duration', min: 1, max: DAY_MS },
   store: { to: 'latencyMs', kind: 'duration', min: 1, max: MINUTE_MS },
 }
+
+/** What a rule with several values is given as a single one. */
+const SHORT: Partial<Readonly<Record<Rule, string>>> = { missed: 'outage' }
 
 const OF_JOBS = ['overdue', 'silent', 'failing', 'stuck', 'slow', 'late', 'missed', 'no-runner'] as const
 const OF_APPS = [...OF_JOBS, 'fleet', 'clock', 'store', 'duplicate'] as const
@@ -63,6 +70,8 @@ function readRule(rule: Rule, value: unknown, base: Thresholds): object | false 
   const before = base[rule] === false ? THRESHOLDS[rule] : base[rule]
   const usual: Readonly<Record<string, number | null>> = THRESHOLDS[rule]
   if (isSetting(form)) return { ...before, [form.to]: readSetting(path, value, form, usual) }
+  const short = isRecord(value) ? undefined : SHORT[rule]
+  if (short !== undefined) return { ...before, [form[short]!.to]: readSetting(path, value, form[short]!, usual) }
   const fields = readFields(path, value, Object.keys(form), sampleOf(form))
   const set = Object.entries(fields).map(([name, field]) => {
     const setting = form[name]!

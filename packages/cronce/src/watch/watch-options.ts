@@ -22,8 +22,17 @@ export interface JobWatchOptions {
   readonly slow?: Duration | false | undefined
   /** By how much later than usual a run must start at least. @default '1m' */
   readonly late?: Duration | false | undefined
-  /** How long an outage must be for its missed due times to be reported. @default '15m' */
-  readonly missed?: Duration | false | undefined
+  /** @default { outage: '15m', skips: 3 }; a duration is that of `outage` */
+  readonly missed?:
+    | Duration
+    | false
+    | {
+        /** How long an outage must be for its missed due times to be reported. @default '15m' */
+        readonly outage?: Duration | undefined
+        /** How many due times in a row must be skipped because an earlier fire is active, up to 50. @default 3 */
+        readonly skips?: number | undefined
+      }
+    | undefined
   /** For how long no live instance has the job. @default '5m' */
   readonly 'no-runner'?: Duration | false | undefined
 }

@@ -320,6 +320,31 @@ describe('missed', () => {
     fleet.end()
   })
 
+  test('does not fire for two due times that each run skips, although three of the last ends are skips', async () => {
+    const fleet = await watchedFleet()
+    await fleet.watched((app, { clock }) => app.job('report', '*/5 * * * *', () => clock.sleep(12 * MINUTE_MS)))
+    await fleet.advance('3h')
+    assert.deepEqual(fleet.titles(), [])
+    fleet.end()
+  })
+
+  test('does not fire for a job that is set to skip more due times than that, but for an outage', async () => {
+    const fleet = await watchedFleet()
+    const watch = { slow: false, silent: false, missed: { skips: 10 } } as const
+    const declare: Declare = (app, { clock }) =>
+      app.job('report', { cron: '*/5 * * * *', watch }, () => clock.sleep(32 * MINUTE_MS))
+    const member = await fleet.watched(declare)
+    await fleet.advance('3h')
+    assert.deepEqual(fleet.titles(), [])
+    member.crash()
+    await fleet.advance('2h')
+    await fleet.watched(declare)
+    await fleet.advance('20m')
+    assert.deepEqual(fleet.fired(), ['missed'])
+    assert.match(fleet.messages[0]!.text, /missed in an outage/)
+    fleet.end()
+  })
+
   test('does not fire for a planned deploy of some minutes', async () => {
     const fleet = await watchedFleet()
     const first = await fleet.watched((app) => app.job('report', '* * * * *', () => {}))
