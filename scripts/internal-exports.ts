@@ -39,6 +39,7 @@ export const INTERNAL_EXPORTS: readonly InternalExport[] = [
   { name: 'needsInstance', users: ['cli', 'server'], why: 'one rule for the findings of doctor and of the overview' },
   { name: 'queryIn', users: ['queues'], why: 'statements in the transactions that run.transaction hands out' },
   { name: 'QueryIn', users: ['queues'], why: 'what queryIn returns' },
+  { name: 'readDefinition', users: ['cli'], why: 'schedule put --dry-run refuses what put would refuse' },
   { name: 'cronOfWords', users: ['cli'], why: 'what was meant by daily at 3am, as the options of jobs hint at it' },
   { name: 'EXPECTED_RULE', users: ['cli'], why: 'where the rule stands that calls of exec and of node-cron follow' },
   { name: 'expectedInput', users: ['cli'], why: 'exec and the coordinator of node-cron write the rule in one form' },

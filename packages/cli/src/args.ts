@@ -99,7 +99,7 @@ function unknownFlag(rawName: string, flags: Flags): UsageError {
 }
 
 function flagsHint(rawName: string, names: readonly string[], isMeantKnown: boolean): string {
-  if (['schedule', 'name', 'id'].includes(rawName.slice(2)))
+  if (!isMeantKnown && ['schedule', 'name', 'id'].includes(rawName.slice(2)))
     return 'A schedule is named without a flag, behind the command: cronce fires billing'
   return isMeantKnown || names.length > MOST_FLAGS
     ? 'See --help for all flags.'
@@ -127,12 +127,19 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   '--reason': '--note',
   '--since': '--from',
   '--until': '--to',
+  '--for': '--until --to',
+  '--last': '--limit --count --lines',
   '--limit': '--limit --count --lines',
   '--count': '--count --limit --lines',
   '--lines': '--lines --count --limit',
   '--tail': '--lines',
   '--status': '--outcome --state',
   '--outcome': '--outcome --state',
+  '--state': '--state --outcome',
+  '--schedule': '--cron',
+  '--pattern': '--cron',
+  '--expression': '--cron',
+  '--interval': '--every',
   '--timezone': '--tz',
   '--zone': '--tz',
 }

@@ -1,5 +1,6 @@
 import { CronError, cron } from 'cronce/cron'
 import { cronOfWords } from 'cronce/internal'
+import { parseDurationText } from './duration-text.ts'
 
 /** The longest text that may be a time in words. */
 const LONGEST = 64
@@ -8,9 +9,20 @@ const LONGEST = 64
 export function inFields(error: CronError, argv: readonly string[]): CronError {
   const { code, message, expression, field, position, length, expected } = error
   if (expression.length > LONGEST || argv.some((arg) => arg.startsWith('--dialect'))) return error
+  const hint = intervalHint(expression, argv) ?? expressionHint(expression)
+  if (hint === null) return error
+  return new CronError(code, message, { expression, field, position, length, expected, hint })
+}
+
+/** `--cron 5m`, where the command takes intervals, too. */
+function intervalHint(expression: string, argv: readonly string[]): string | null {
+  if (argv[0] !== 'schedule' || parseDurationText(expression) === null) return null
+  return `Write --every ${expression}.`
+}
+
+function expressionHint(expression: string): string | null {
   const meant = cronOfWords(expression)
-  if (meant === null || !isValid(meant)) return error
-  return new CronError(code, message, { expression, field, position, length, expected, hint: `Write "${meant}".` })
+  return meant === null || !isValid(meant) ? null : `Write "${meant}".`
 }
 
 function isValid(expression: string): boolean {

@@ -52,7 +52,8 @@ function hintOf(error: CronceError, flags: ReadonlySet<string>): string | undefi
 
 /** The flag that an error about an option is about. `null`: the command has none, or the option stands in a jobs file. */
 function flagOf({ code, message }: CronceError, flags: ReadonlySet<string>): string | null {
-  const option = code === 'OPTION_INVALID' ? /^The option ([a-z]+) can't be/.exec(message)?.[1] : undefined
+  const option =
+    code === 'OPTION_INVALID' ? /^(?:Schedule "[^"]*": )?The option ([a-z]+) can't be/.exec(message)?.[1] : undefined
   return option !== undefined && flags.has(option) ? option : null
 }
 

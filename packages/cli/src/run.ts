@@ -116,6 +116,13 @@ const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
   ['enable', 'resume'],
   ['disable', 'pause'],
   ['suspend', 'pause'],
+  ['rollback', 'deployments activate'],
+  ['promote', 'deployments activate'],
+  ['kill', 'cancel'],
+  ['abort', 'cancel'],
+  ['edit', 'schedule put'],
+  ['update', 'schedule put'],
+  ['resolve', 'step resolve'],
   ['rm', 'remove'],
   ['delete', 'remove'],
 ])

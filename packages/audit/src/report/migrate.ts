@@ -36,7 +36,7 @@ export function migration({ schedules, findings, tree }: Report): string {
 /** `null`: it can be written as a declaration. */
 function reasonToLeave({ when, source, isDynamic }: Schedule): string | null {
   if (source === 'apscheduler' || source === 'py-schedule')
-    return 'it is Python: declare it with `command`, see docs/targets.md'
+    return 'it is Python: declare it with `command`, see https://github.com/cronce/cronce/blob/main/docs/targets.md'
   if (isDynamic) return 'it is created at run time: use `app.schedules.create`'
   if (when.kind === 'cron' && judge(when.expression, when.dialect).trigger === null)
     return `\`${when.expression}\` is no valid expression`

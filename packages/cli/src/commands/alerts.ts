@@ -19,7 +19,7 @@ export const alerts: Command = {
     ['cronce alerts test', 'send a test message to every channel, and wait for it'],
   ],
   about:
-    'Apps with the option alerts or watch are watched: docs/alerts.md says by which rules. cronce mute keeps a subject from sending messages.',
+    'Apps with the option alerts or watch are watched: https://github.com/cronce/cronce/blob/main/docs/alerts.md says by which rules. cronce mute keeps a subject from sending messages.',
   flags: {
     all: { type: 'boolean', help: 'Also those that were resolved in the last 7 days' },
     app: { type: 'string', value: 'APP', help: 'Of this app' },

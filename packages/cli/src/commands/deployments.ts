@@ -23,7 +23,7 @@ export const deployments: Command = {
   ],
   about: [
     'The active deployment decides what is scheduled: its definitions hold, and what only earlier ones declared is retired.',
-    'activate needs a live instance of the deployment, and holds until a deployment appears for the first time. See docs/deploys.md.',
+    'activate needs a live instance of the deployment, and holds until a deployment appears for the first time. See https://github.com/cronce/cronce/blob/main/docs/deploys.md.',
   ].join('\n'),
   flags: {
     app: { type: 'string', value: 'NAME', help: 'Only those of this app' },

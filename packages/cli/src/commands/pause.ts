@@ -108,8 +108,8 @@ function openWords({ open, state }: ScheduleView): string {
   const waiting = open.filter(({ state }) => state === 'waiting').length
   const running = open.length - waiting
   const parts = [
-    ...(running === 0 ? [] : [`${counted(running, 'fire that runs goes', 'fires that run go')} on`]),
-    ...(waiting === 0 ? [] : [`${counted(waiting, 'fire that waits waits', 'fires that wait wait')} on`]),
+    ...(running === 0 ? [] : [`${counted(running, 'running fire continues', 'running fires continue')}`]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, 'waiting fire stays', 'waiting fires stay')} open`]),
   ]
   return `${parts.length === 0 ? '' : ` ${parts.join(', ')}.`}${retired}`
 }

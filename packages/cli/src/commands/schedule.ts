@@ -1,6 +1,6 @@
 import type { NewSchedule, ScheduleView } from 'cronce'
 import { CronceError } from 'cronce/cron'
-import { shellWord } from 'cronce/internal'
+import { readDefinition, shellWord } from 'cronce/internal'
 import { type Args, readArgs } from '../args.ts'
 import { authorOf, changeFlags, confirm, LOG, operatorOf } from '../confirm.ts'
 import { EXIT } from '../exit-code.ts'
@@ -96,6 +96,8 @@ async function put(names: readonly string[], args: Args, io: Io): Promise<number
     const tz = zoneOf(args, before === null ? 'UTC' : triggerZone(before.trigger))
     const question = { args, before, name, input, tz, now: io.now }
     const options = putOptions(question)
+    // The store knows its calendars. Everything else is refused before the question, and with --dry-run.
+    readDefinition(name, { ...options, calendar: undefined, excluded: undefined } as NewSchedule)
     const json = { schedule: name, created: before === null, options }
     const plan = { lines: planWords(question, options), json }
     if (!(await confirm(plan, args, io))) return EXIT.ok

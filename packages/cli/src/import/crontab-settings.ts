@@ -73,7 +73,7 @@ export class CrontabSettings {
 const NO_MAIL = {
   level: 'changed',
   why: 'nothing is mailed; what a command prints is kept with its run',
-  todo: 'look at cronce runs --failed and at what cronce logs prints, or set up alerts (docs/alerts.md)',
+  todo: 'look at cronce runs --failed and at what cronce logs prints, or set up alerts (https://github.com/cronce/cronce/blob/main/docs/alerts.md)',
 } as const
 
 function notesOn({ name, value }: Variable): Omit<Finding, 'place'>[] {

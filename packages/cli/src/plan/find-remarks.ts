@@ -56,7 +56,7 @@ function ofRelease({ changes, activeBefore, needed, outrankedBy, holdDownMs }: L
     found.push({
       ...{ level: 'risk', code: 'NOT_ACTIVE', schedules: [] },
       message: `A newer release runs, ${outrankedBy}, so this one changes nothing that both declare.`,
-      hint: 'Give each release its own id, or stop the newer one first: docs/deploys.md.',
+      hint: 'Give each release its own id, or stop the newer one first: https://github.com/cronce/cronce/blob/main/docs/deploys.md.',
     })
   }
   const retired = changes.filter(({ kind }) => kind === 'retired')
@@ -127,7 +127,14 @@ function ofChange(change: PlannedChange, looked: Looked): Remark[] {
     ...{ level, code, schedules: [name], message, hint },
   })
   if (refusal !== null) {
-    return [about('risk', 'REFUSED', refusal.message, 'Choose another name, or remove the other one: docs/deploys.md.')]
+    return [
+      about(
+        'risk',
+        'REFUSED',
+        refusal.message,
+        'Choose another name, or remove the other one: https://github.com/cronce/cronce/blob/main/docs/deploys.md.',
+      ),
+    ]
   }
   if (kind === 'retired') {
     if (before?.pause == null) return []

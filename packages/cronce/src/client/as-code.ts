@@ -15,6 +15,7 @@ export function inUnit(value: unknown, unit: 'ms' | 's' | 'm' | 'h' | 'd'): stri
 /** A value as one would write it; `…` for what is not a single word, or may be a secret. */
 export function asCode(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return `new Date('${value.toISOString()}')`
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[ … ]' : '{ … }'
   if (typeof value !== 'string' || value.length > NAME_LIMIT || isSecret(value)) return '…'
   return `'${value.replaceAll(/[\\']/g, '\\$&').replaceAll(/\p{Cc}/gu, ' ')}'`

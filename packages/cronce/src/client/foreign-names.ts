@@ -1,5 +1,6 @@
 import { asCode, inUnit, NAME_LIMIT, plain } from './as-code.ts'
 import { FORBID, MISFIRE_WORDS, OVERLAP_WORDS } from './choice-words.ts'
+import { instantHint, isInstant } from './instant-meant.ts'
 
 /** What to write for a value that was given under another name. */
 export type Hint = (value: unknown) => string
@@ -10,6 +11,11 @@ export type Row = readonly [names: string, hint: Hint]
 /** `Write tz: 'Europe/Paris'.` */
 function rename(option: string): Hint {
   return (value) => `Write ${option}: ${asCode(value)}.`
+}
+
+/** The same for an instant, in a form that the option accepts. */
+function instant(option: string): Hint {
+  return (value) => (isInstant(value) ? rename(option)(value) : instantHint(option, value))
 }
 
 /** The same, where the other name counts in seconds. */
@@ -63,11 +69,11 @@ export const JOB_ROWS: readonly Row[] = [
   ['repeat trigger', say("Write cron: '0 3 * * *' or every: '5m'.")],
   ['interval frequency period repeatevery repeatinterval runevery', rename('every')],
   ['rate', say("Write every: '5m'.")],
-  ['date datetime runat time nextrun nextrunat nextruntime eta fireat scheduledat', rename('at')],
+  ['date datetime runat time nextrun nextrunat nextruntime eta fireat scheduledat', instant('at')],
   ['once', say("Write at: '2027-01-01T00:00:00Z' for a schedule with one due time.")],
   ['delay countdown', say('Write start, the first instant at which it may be due, or at for one due time.')],
-  ['startat startdate starttime startafter notbefore from validfrom', rename('start')],
-  ['endat enddate endtime stopat until expiresat notafter validuntil', rename('end')],
+  ['startat startdate starttime startafter notbefore from validfrom', instant('start')],
+  ['endat enddate endtime stopat until expiresat notafter validuntil', instant('end')],
   ['maxruns maxexecutions repeatcount times maxfires', rename('limit')],
   [
     'retries maxretries retrylimit retrycount numretries backofflimit maxretryattempts maximumretryattempts',
@@ -84,7 +90,7 @@ export const JOB_ROWS: readonly Row[] = [
   ['crashes', (value) => `Write retry: { crashes: ${asCode(value)} }.`],
   ['deadline', (value) => `Write retry: { attempts: 3, deadline: ${asCode(value)} }, or timeout for one run.`],
   [
-    'nooverlap preventoverrun waitforcompletion protect singleton singletonkey unique exclusive nonconcurrent disallowconcurrent',
+    'nooverlap preventoverrun waitforcompletion protect singleton singletonkey unique exclusive nonconcurrent disallowconcurrent withoutoverlapping preventoverlap',
     noOverlap,
   ],
   ['concurrencypolicy overlappolicy onoverlap overrun', policyHint('overlap', OVERLAP_WORDS, 'skip')],
@@ -186,6 +192,7 @@ export const JOB_ROWS: readonly Row[] = [
   ['teamsize teamconcurrency localconcurrency', rename('concurrency')],
   ['hasseconds', say('Leave it out: an expression with six fields begins with seconds.')],
   ['skipimmediate', say('Leave it out: a job does not run when the app starts, only at its due times.')],
+  ['tags tag labels', say("Leave it out: give such jobs a prefix, such as 'mail:weekly'. Commands take --prefix.")],
   ['description label title', say('Leave it out: a job has a name and no description.')],
 ]
 

@@ -64,9 +64,9 @@ function valid(...texts: readonly string[]): Meant {
   return texts.filter(isInstant).map((text) => `'${text}'`)
 }
 
-function isInstant(text: string): boolean {
+export function isInstant(value: unknown): boolean {
   try {
-    at(text)
+    at(value as Date | number | string)
     return true
   } catch {
     return false

@@ -23,6 +23,12 @@ const JOB_OPTIONS =
     ' ',
   )
 
+/** Options that need another one. */
+const TARGETS = [
+  { options: ['isolate', 'memorymb'], sample: "file: file: './task.js'" },
+  { options: ['shell', 'cwd', 'env', 'stdin', 'successcodes'], sample: "command: command: ['pg_dump', 'app']" },
+]
+
 /** What to write instead of an option that is not known here, if it is known elsewhere. */
 export function nameHint(path: string, name: string, value: unknown, names: readonly string[]): string | undefined {
   if (name.length > NAME_LIMIT) return undefined
@@ -38,6 +44,8 @@ export function nameHint(path: string, name: string, value: unknown, names: read
   if (isApp && JOB_OPTIONS.includes(word)) {
     return `The option ${name} belongs to a job: app.job(name, { ${name}: ${asCode(value)} }, handler).`
   }
+  const target = isJob ? TARGETS.find(({ options }) => options.includes(word)) : undefined
+  if (target !== undefined) return `The option ${name} is for a job with a ${target.sample}, instead of a handler.`
   if (isJob && APP_OPTIONS.includes(word)) return `The option ${name} belongs to the app: cronce({ ${name}: … }).`
   return undefined
 }

@@ -151,7 +151,10 @@ function readCronSpec(
   if (!isRecord(given)) {
     if (Array.isArray(given)) throw optionInvalid('cron', given, 'one expression', SEVERAL)
     if (typeof given !== 'number') throw invalid('cron', given, 'an expression, or an object with one', "'0 3 * * *'")
-    throw optionInvalid('cron', given, 'an expression', `Write every: '${given}ms' for an interval in milliseconds.`)
+    // No interval is shorter than 10 ms.
+    const interval =
+      given < 10 ? `every: '${given}s' for an interval in` : `every: '${given}ms' for an interval in milli`
+    throw optionInvalid('cron', given, 'an expression', `Write ${interval}${given < 10 ? ' ' : ''}seconds.`)
   }
   const names = ['expression', ...CRON_ONLY, 'gap', 'overlap', 'wrap'] as const
   const { expression, ...within } = readFields('cron', given, names, sample)

@@ -134,7 +134,7 @@ function cronSuspicion(options: unknown): string | null {
   const fields = expression.trim().split(/\s+/)
   if (fields.length < 5 || fields.length > 7) return null
   const asGiven = (name: string): unknown => fieldAt(options, name) ?? fieldAt(cron, name)
-  const found = everyMinute(expression, fields)
+  const found = everyMinute(expression, fields) ?? everySecond(expression, fields)
   // A dialect or a rule for days that is written out says what is meant.
   if (found !== null || asGiven('dialect') !== undefined) return found
   const days = asGiven('days') === undefined ? eitherDay(expression, fields) : null
@@ -151,6 +151,20 @@ function everyMinute(expression: string, fields: readonly string[]): string | nu
   return (
     `The option cron is ${asCode(expression)}, which is due every minute from ${clock}:00 to ${clock}:59. ` +
     `Write ${asCode(once)} for once a day, or '0-59' as the minute if it is meant. (CRON_SUSPICIOUS)`
+  )
+}
+
+/** `* * 3 * * *` and `* 0 3 * * *` for `0 0 3 * * *`. */
+function everySecond(expression: string, fields: readonly string[]): string | null {
+  const [second, minute, hour, ...more] = fields
+  if (fields.length < 6 || second !== '*' || (minute === '*' && hour === '*')) return null
+  const isHour = minute === '*' && /^\d+$/.test(hour!)
+  const once = ['0', isHour ? '0' : minute, hour, ...more].join(' ')
+  const clock = hour!.padStart(2, '0')
+  const when = isHour ? `every second from ${clock}:00:00 to ${clock}:59:59` : '60 times in every minute that matches'
+  return (
+    `The option cron is ${asCode(expression)}, which is due ${when}. ` +
+    `Write ${asCode(once)} for once a ${isHour ? 'day' : 'minute'}, or '0-59' as the second if it is meant. (CRON_SUSPICIOUS)`
   )
 }
 

@@ -26,7 +26,7 @@ export function planWarnings(plan: NodeCronPlan, way: Way): readonly string[] {
 }
 
 const TWO_COPIES =
-  'Some files import node-cron and others require it. Node.js loads two copies of node-cron then, each with its own coordinator: call setRunCoordinator of both. See docs/node-cron.md.'
+  'Some files import node-cron and others require it. Node.js loads two copies of node-cron then, each with its own coordinator: call setRunCoordinator of both. See https://github.com/cronce/cronce/blob/main/docs/node-cron.md.'
 
 function placeOf({ name, nameCode, file, line }: TaskPlan): string {
   const called = name ?? nameCode

@@ -239,7 +239,10 @@ export class EtcdDriver implements KvDriver {
       this.#replaced ??= new StoreError(
         'STORE_REPLACED',
         `${this.name} went back in time, from revision ${before} to ${revision}: it was restored from a snapshot, or replaced.`,
-        { hint: 'Stop all instances, then run cronce adopt once: see docs/etcd.md.', notApplied: false },
+        {
+          hint: 'Stop all instances, then run cronce adopt once: see https://github.com/cronce/cronce/blob/main/docs/etcd.md.',
+          notApplied: false,
+        },
       )
       const unchecked = new EtcdDriver(this.#link, this.#keeper, this.#home)
       if (isFirst) await this.#onReplaced(unchecked).catch(() => {})

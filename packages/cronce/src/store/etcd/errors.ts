@@ -79,7 +79,7 @@ const REFUSED: readonly (readonly [pattern: RegExp, words: (name: string, text: 
       'STORE_FULL',
       `${name} is full: its database has reached the quota, and etcd refuses every write.`,
       'Free space on each member: etcdctl compact REVISION, etcdctl defrag, then etcdctl alarm disarm. Set --auto-compaction-retention, ' +
-        'keep less history, or raise --quota-backend-bytes. See docs/etcd.md.',
+        'keep less history, or raise --quota-backend-bytes. See https://github.com/cronce/cronce/blob/main/docs/etcd.md.',
     ],
   ],
   [

@@ -107,7 +107,9 @@ export class Snapshots {
     return new StoreError(
       'STORE_REPLACED',
       `${this.#name} went back in time, from revision ${least} to ${revision}: it was restored from a copy, or replaced.`,
-      { hint: 'Stop all instances, then run cronce adopt once: see docs/zookeeper.md.' },
+      {
+        hint: 'Stop all instances, then run cronce adopt once: see https://github.com/cronce/cronce/blob/main/docs/zookeeper.md.',
+      },
     )
   }
 }
