@@ -44,10 +44,13 @@ export function nameHint(path: string, name: string, value: unknown, names: read
   if (isApp && JOB_OPTIONS.includes(word)) {
     return `The option ${name} belongs to a job: app.job(name, { ${name}: ${asCode(value)} }, handler).`
   }
-  const target = isJob ? TARGETS.find(({ options }) => options.includes(word)) : undefined
+  return isJob ? elsewhereHint(name, word) : undefined
+}
+
+function elsewhereHint(name: string, word: string): string | undefined {
+  const target = TARGETS.find(({ options }) => options.includes(word))
   if (target !== undefined) return `The option ${name} is for a job with a ${target.sample}, instead of a handler.`
-  if (isJob && APP_OPTIONS.includes(word)) return `The option ${name} belongs to the app: cronce({ ${name}: … }).`
-  return undefined
+  return APP_OPTIONS.includes(word) ? `The option ${name} belongs to the app: cronce({ ${name}: … }).` : undefined
 }
 
 function commandHint(word: string, value: unknown, names: readonly string[]): string | undefined {

@@ -114,6 +114,18 @@ async function holdSlot(
   }
 }
 
+/** Later than every slot that could be asked for. */
+const FAR_MS = 366 * 86_400_000
+
+/** Puts the rule of a task on record before its first slot, by asking for a slot that has not come: nothing is claimed. */
+export async function declareTask({ options }: Asking, engine: Instance, task: Omit<AskedSlot, 'dueAt' | 'isKnown'>) {
+  const wanted = {
+    ...{ schedule: scheduleOf(task.name), dueAt: engine.storeNow() + FAR_MS, nonce: '', beside: true },
+    definition: slotDefinition({ isExclusive: options.isExclusive, expected: task.expected }),
+  }
+  await engine.take(wanted, 'section', async () => {})
+}
+
 function refusalOf(begun: Exclude<Begun<void>, { readonly kind: 'begun' }>, key: SlotKey): Tried {
   switch (begun.kind) {
     case 'held':

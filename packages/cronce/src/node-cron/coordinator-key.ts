@@ -30,6 +30,15 @@ export function parseKey(key: unknown): SlotKey {
   return { name: readName('task', text.slice(0, -SLOT_LENGTH - 1), NAME_LIMIT), dueAt }
 }
 
+/** Whether slots of this name can be asked for. */
+export function isTaskName(name: unknown): name is string {
+  try {
+    return readName('task', name, NAME_LIMIT) === name
+  } catch {
+    return false
+  }
+}
+
 export function keyOf({ name, dueAt }: SlotKey): string {
   return `${name}:${new Date(dueAt).toISOString()}`
 }

@@ -8,6 +8,8 @@ import { undistributedWords } from './undistributed.ts'
 
 /** What the owner of the tasks should know, told once in a while. */
 export interface Warnings {
+  /** All tasks of this process should have been made by now. */
+  looked(): void
   /** A task of this process has asked whether to run it. */
   asked(key: SlotKey): void
   notStarted(error: unknown): void
@@ -52,6 +54,7 @@ export function coordinatorWarnings(
   }
 
   return {
+    looked: listUndistributed,
     asked(key) {
       const { name } = key
       listUndistributed()

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cronce, cronce } from '../app/cronce.ts'
 import { type ExclusiveParts, exclusivePartsOf } from '../app/exclusive.ts'
 import { storeSource } from '../app/open-store.ts'
@@ -7,8 +8,8 @@ import { optionInvalid } from '../client/read-option.ts'
 import type { Instance } from '../engine/instance.ts'
 import { CronceError } from '../errors.ts'
 import type { StoreSource } from '../store/store.ts'
-import { type AskedSlot, askForSlot, type Refused } from './coordinator-ask.ts'
-import { keyOf, parseKey, type SlotKey } from './coordinator-key.ts'
+import { type AskedSlot, type Asking, askForSlot, declareTask, type Refused } from './coordinator-ask.ts'
+import { isTaskName, keyOf, parseKey, type SlotKey } from './coordinator-key.ts'
 import {
   type CoordinatorOptions,
   type OwnAppOptions,
@@ -18,7 +19,7 @@ import {
 import type { OpenSlot, Slot } from './coordinator-slot.ts'
 import { coordinatorWarnings, type Warnings } from './coordinator-warnings.ts'
 import { type SlotContext, slotOfContext, type WatchedTask } from './coordinator-watch.ts'
-import { asksCoordinator, registeredTasks, ruleOf } from './registered-tasks.ts'
+import { asksCoordinator, isExpected, registeredTasks, ruleOf } from './registered-tasks.ts'
 import { within } from './within.ts'
 
 /** What node-cron asks: give it to `cron.setRunCoordinator` before tasks are made, or to a task as `runCoordinator`. */
@@ -76,6 +77,10 @@ export function runCoordinator(source: unknown, options?: unknown): Coordinator 
 const OWN_APP = 'cronce/node-cron/coordinator'
 /** How many names of tasks are remembered; a process with more declares their schedules again now and then. */
 const MOST_DECLARED = 10_000
+/** When all tasks of a process have been made. */
+const SETTLED_MS = 3_000
+/** More tasks get their schedules with their first slots. */
+const MOST_DECLARED_EARLY = 500
 
 /** `mayRun`: whether this process is one of those that run anything at all. May throw. */
 export function makeCoordinator(source: unknown, options: unknown, mayRun: () => boolean): Coordinator {
@@ -127,14 +132,15 @@ class SlotCoordinator implements Coordinator {
   #starting: Promise<void> | null = null
   #wasStarted = false
   #isClosed = false
+  #hasLooked = false
 
   constructor(owner: Owner, options: ResolvedCoordinatorOptions, mayRun: () => boolean) {
     this.#owner = owner
     this.#options = options
     this.#mayRun = mayRun
     this.#warnings = coordinatorWarnings(owner.app, owner.parts, options.cron)
-    // It is reported; the next question tries again.
-    if (owner.isOwn) void this.#start().catch(() => {})
+    // An own app that can't start is reported, and the next question tries again. An app that has not started asks later.
+    void this.#engine().catch(() => {})
   }
 
   // Not async: the context that is entered here must hold in the caller that awaits the answer, and in the function that runs then.
@@ -214,8 +220,7 @@ class SlotCoordinator implements Coordinator {
       if (!this.#mayRun()) return tell('not-designated')
       if (this.#isStopping()) return tell('stopping')
       this.#warnings.asked(slotKey)
-      const asking = { parts: this.#owner.parts, options: this.#options, engine: () => this.#engine() }
-      const answer = await askForSlot(asking, this.#meet(slotKey))
+      const answer = await askForSlot(this.#asking, this.#meet(slotKey))
       this.#remember(slotKey)
       if (answer.verdict !== 'run') return tell(answer.verdict)
       const { slot, settled } = answer
@@ -243,7 +248,29 @@ class SlotCoordinator implements Coordinator {
     return { ...key, expected: first === undefined ? null : ruleOf(first), isKnown: this.#declared.has(key.name) }
   }
 
-  #remember({ name }: SlotKey): void {
+  get #asking(): Asking {
+    return { parts: this.#owner.parts, options: this.#options, engine: () => this.#engine() }
+  }
+
+  /** Once, a while after the start: which tasks there are. The rules of those that ask are put on record before their first slots. */
+  async #look(engine: Instance): Promise<void> {
+    const { cron } = this.#options
+    if (cron === null || this.#hasLooked) return
+    this.#hasLooked = true
+    // Must not keep a process from ending.
+    await sleep(SETTLED_MS, undefined, { ref: false })
+    if (this.#isStopping() || !this.#mayRun()) return
+    this.#warnings.looked()
+    for (const task of registeredTasks(cron).filter(isExpected).slice(0, MOST_DECLARED_EARLY)) {
+      const { name } = task
+      const expected = ruleOf(task)
+      if (expected === null || !isTaskName(name) || this.#declared.has(name) || this.#isStopping()) continue
+      await declareTask(this.#asking, engine, { name, expected })
+      this.#remember({ name })
+    }
+  }
+
+  #remember({ name }: Pick<SlotKey, 'name'>): void {
     if (this.#declared.size >= MOST_DECLARED) this.#declared.clear()
     this.#declared.add(name)
   }
@@ -282,6 +309,8 @@ class SlotCoordinator implements Coordinator {
     if (this.#owner.isOwn) await this.#start()
     const engine = this.#owner.parts.engine()
     this.#wasStarted = true
+    // A rule that could not be written comes with the first slot.
+    void this.#look(engine).catch(() => {})
     return engine
   }
 

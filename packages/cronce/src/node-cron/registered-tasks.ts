@@ -14,6 +14,7 @@ export interface RegisteredTask extends WatchedTask {
   /** Only a background task keeps its options. */
   readonly options?: { readonly timezone?: unknown; readonly distributed?: unknown } | undefined
   readonly getPattern?: (() => unknown) | undefined
+  readonly getStatus?: (() => unknown) | undefined
 }
 
 export function registeredTasks(registry: TaskRegistry): readonly RegisteredTask[] {
@@ -33,6 +34,12 @@ export function asksCoordinator(task: RegisteredTask): boolean | null {
   const holder = typeof runner === 'object' && runner !== null ? runner : task
   if (!('runCoordinator' in holder)) return null
   return holder.runCoordinator !== undefined
+}
+
+/** Whether node-cron will ask for its slots: it is started, and has a name of its own. */
+export function isExpected(task: RegisteredTask): boolean {
+  const status = task.getStatus?.()
+  return asksCoordinator(task) === true && task.name !== task.id && status !== 'stopped' && status !== 'destroyed'
 }
 
 /** A task never changes its expression, and is asked about for every slot. */

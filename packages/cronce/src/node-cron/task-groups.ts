@@ -255,7 +255,7 @@ export class TaskGroups implements TaskHooks {
       )
     } else if (place.kind === 'own' && !task.options.name) {
       this.#warnOnce(
-        `The task ${task.describedName} has no name, so every process runs it. Name it, and each slot runs once in the fleet; or say distributed: false.`,
+        `A task has no name, so every process runs it: ${task.describedName}. Name it, and each slot runs once in the fleet; or say distributed: false.`,
       )
     }
   }

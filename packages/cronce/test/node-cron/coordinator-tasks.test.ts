@@ -198,6 +198,39 @@ test('when the first slot is asked for, tasks that are not distributed are named
   assert.throws(() => runCoordinator(app, { cron: {} as never }), { code: 'OPTION_INVALID' })
 })
 
+test('without a distributed task no slot is asked for, and the tasks are named all the same', async (context) => {
+  const app = cronce({ store: memory(), logger: recording(), signals: false }) as Cronce
+  context.after(async () => {
+    await cron.shutdown()
+    await app.stop()
+  })
+  await app.start()
+  const kept = lines
+  const coordinator = runCoordinator(app, { cron })
+  cron.schedule('0 0 1 1 *', () => {}, { name: 'forgotten', logger: SILENT })
+  for (const _ of ['de', 'fr']) cron.schedule('5 0 1 1 *', () => {}, { logger: SILENT })
+  await until('the warning', async () => kept.length > 0)
+  assert.match(
+    kept.join('\n'),
+    /^warn: 3 tasks .*: forgotten \(0 0 1 1 \*\), 2 tasks without a name \(5 0 1 1 \*\)\. Add/,
+  )
+  assert.equal(coordinator.counts.run + coordinator.counts.taken, 0)
+})
+
+test('a task is listed with its next slot before its first slot, and has no record', async (context) => {
+  const { app, schedule } = await startTasks(context, { cron })
+  schedule('asked', () => {})
+  const yearly = { distributed: true, logger: SILENT, runCoordinator: runCoordinator(app, { cron }) }
+  cron.schedule('0 0 1 1 *', () => {}, { ...yearly, name: 'yearly', timezone: 'Europe/Berlin' })
+  cron.createTask('0 0 1 1 *', () => {}, { ...yearly, name: 'not-started' })
+  const found = await until('the schedule', () => app.schedules.find('node-cron:yearly'))
+  const input = found.input as { 'cronce:expected': { expression: string; tz: string } }
+  assert.equal(input['cronce:expected'].tz, 'Europe/Berlin')
+  assert.equal(found.trigger, null)
+  assert.deepEqual((await app.fires.list({ schedule: 'node-cron:yearly' })).items, [])
+  assert.equal(await app.schedules.find('node-cron:not-started'), null)
+})
+
 test('a coordinator that cannot start is an error, with what to do', async (context) => {
   const coordinator = runCoordinator('sqlite:/no/such/folder/cronce.db', { logger: recording(), signals: false })
   context.after(() => coordinator.close())
