@@ -168,7 +168,23 @@ const FOREIGN = new Map([
   ['no-', 'how names of flags begin'],
 ])
 /** Flags of other programs, and the flags of ours that they suggest. */
-const ALIASES = ['payload', 'data', 'body', 'message', 'reason', 'since', 'tail', 'status', 'timezone', 'zone']
+const ALIASES = [
+  'payload',
+  'data',
+  'body',
+  'message',
+  'reason',
+  'since',
+  'tail',
+  'status',
+  'timezone',
+  'zone',
+  'for',
+  'last',
+  'pattern',
+  'expression',
+  'interval',
+]
 
 test('every flag that a message, a hint or a help text names exists', async () => {
   const flagsOf = new Map<string, ReadonlySet<string>>()
