@@ -29,7 +29,9 @@ const LONG = [
   'packages/queues/test/bullmq-faults.test.ts',
   'packages/queues/test/migrate-bullmq.test.ts',
   'packages/queues/test/postgres-completed.test.ts',
+  'scripts/recipes/other-runtimes.test.ts',
   'scripts/recipes/recipes-long.test.ts',
+  'scripts/recipes/serverless-long.test.ts',
   'scripts/servers/nothing-left.test.ts',
   'scripts/site/site-browser.test.ts',
 ]

@@ -37,9 +37,9 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     rule: 'ruling 43',
     breaks: 'All due times that came together are opened at once, and those that come while they wait are skipped.',
     edits: [
-      edit('engine/claim/decide-due.ts', ' ?? claimEarliest(state, context, claimant)', ''),
+      edit('policy/plan/decide-on.ts', ' ?? claimEarliest(state, context, claimant)', ''),
       edit('engine/claim/decide-due.ts', 'room: left, idle, oneByOne: true, isFull }', 'room: left, idle, isFull }'),
-      edit('engine/claim/decide-due.ts', 'advancePlain, claimAhead, claimEarliest }', 'advancePlain, claimAhead }'),
+      edit('policy/plan/decide-on.ts', 'advancePlain, claimEarliest }', 'advancePlain }'),
     ],
     caughtBy: {
       judge: 'tests',

@@ -108,7 +108,7 @@ export const SQLITE_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'store/sqlite/identity.ts',
-        'return one.inode === other.inode && (one.born === null || other.born === null || one.born === other.born)',
+        'return one.inode === other.inode && (one.born === null || other.born === null || isSameBirth(one.born, other.born))',
         'return one.inode === other.inode',
       ),
     ],

@@ -205,6 +205,10 @@ describe('what the file is', () => {
     assert.deepEqual(await identify(file), first)
     assert.ok(!isSameFile(first, { ...first, born: '1' }), 'the same inode, used again')
     assert.ok(isSameFile(first, { ...first, born: null }), 'where it is not told, the inode decides')
+    const known = { ...first, born: '1795124713570196524' }
+    assert.ok(isSameFile(known, { ...first, born: '1795124713570000000' }), 'Deno tells milliseconds')
+    assert.ok(!isSameFile(known, { ...first, born: '1795124713571000000' }), 'another millisecond')
+    assert.ok(!isSameFile(known, { ...first, born: '1795124713570196525' }), 'another nanosecond')
   })
 
   test('a file that was moved within its disk is the same', async (context) => {

@@ -38,8 +38,17 @@ async function isBirthKept(file: string, { birthtimeNs, ctimeNs, mode }: BigIntS
   return false
 }
 
+/** The last digits of nanoseconds that stand for a whole millisecond. */
+const WHOLE_MS = '000000'
+
 export function isSameFile(one: FileIdentity, other: FileIdentity): boolean {
-  return one.inode === other.inode && (one.born === null || other.born === null || one.born === other.born)
+  return one.inode === other.inode && (one.born === null || other.born === null || isSameBirth(one.born, other.born))
+}
+
+/** In ns, of which Deno tells whole milliseconds only. */
+function isSameBirth(one: string, other: string): boolean {
+  const isRounded = one.endsWith(WHOLE_MS) || other.endsWith(WHOLE_MS)
+  return isRounded ? one.slice(0, -WHOLE_MS.length) === other.slice(0, -WHOLE_MS.length) : one === other
 }
 
 /**
