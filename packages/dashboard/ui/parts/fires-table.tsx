@@ -41,6 +41,9 @@ function Table({ query, tz, hasSchedule = false, emptyTitle, children }: FiresTa
     const name = newFire(event, query)
     if (name !== null) setFresh((old) => (old.size < FRESH_MOST ? new Set([...old, name]) : old))
   })
+  // An event may come after the answer that has it already.
+  const ended = new Set(loaded.data?.items.filter(({ state }) => state !== 'open').map(nameOf))
+  const count = [...fresh].filter((name) => !ended.has(name)).length
   const more = (): void => {
     setPages((old) => old + 1)
     loaded.reload()
@@ -51,9 +54,9 @@ function Table({ query, tz, hasSchedule = false, emptyTitle, children }: FiresTa
   }
   return (
     <>
-      {fresh.size === 0 ? null : (
+      {count === 0 ? null : (
         <button type="button" class="pill" onClick={reload}>
-          {fresh.size}
+          {count}
           {fresh.size === FRESH_MOST ? '+' : ''} new
         </button>
       )}
@@ -93,11 +96,15 @@ async function readPages(query: Query, pages: number, signal: AbortSignal): Prom
 function newFire(event: LiveEvent, query: Query): string | null {
   if (event.kind === 'reset') return null
   const about = event.kind === 'fire.ended' ? event.fire : event.run
-  const { schedule, job, state, dueAt, nonce } = about
+  const { schedule, job, state, dueAt } = about
   const asked = { schedule, job, outcome: event.kind === 'run.started' ? 'open' : state } as const
   const isMeant = Object.entries(asked).every(([name, value]) => !query[name] || query[name] === value)
   const isInRange = dueAt >= Number(query['from'] ?? 0) && dueAt < Number(query['to'] ?? Number.POSITIVE_INFINITY)
-  return isMeant && isInRange ? `${schedule} ${dueAt} ${nonce}` : null
+  return isMeant && isInRange ? nameOf(about) : null
+}
+
+function nameOf({ schedule, dueAt, nonce }: Pick<FireView, 'schedule' | 'dueAt' | 'nonce'>): string {
+  return `${schedule} ${dueAt} ${nonce}`
 }
 
 function Rows({
