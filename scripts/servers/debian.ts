@@ -3,10 +3,16 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Servers that speak like Redis, as a release of Debian has them. They need not be of the release that this machine runs. */
+/** Servers of a release of Debian that need not be the one that this machine runs. `as` is the program that tests look for. */
 export const OTHERS = {
-  redis: { suite: 'trixie', program: 'redis-server', packages: ['redis-server', 'redis-tools'] },
-  valkey: { suite: 'trixie', program: 'valkey-server', packages: ['valkey-server', 'valkey-tools'] },
+  redis: { suite: 'trixie', program: 'redis-server', as: 'redis-server', packages: ['redis-server', 'redis-tools'] },
+  valkey: {
+    suite: 'trixie',
+    program: 'valkey-server',
+    as: 'redis-server',
+    packages: ['valkey-server', 'valkey-tools'],
+  },
+  etcd: { suite: 'trixie', program: 'etcd', as: 'etcd', packages: ['etcd-server'] },
 } as const
 
 export type Other = keyof typeof OTHERS
@@ -32,13 +38,13 @@ const run = promisify(execFile)
 
 /**
  * Fetches one from the apt mirror into this folder, which every user must be able to enter, without installing it.
- * Returns the folder of a `redis-server` and its version, or why it is not available.
+ * Returns the folder of its program and its version, or why it is not available.
  */
 export async function unpackOther(
   other: Other,
   folder: string,
 ): Promise<{ readonly bin: string; readonly version: string } | { readonly reason: string }> {
-  const { suite, program, packages } = OTHERS[other]
+  const { suite, program, as, packages } = OTHERS[other]
   try {
     const mirror = await mirrorOfThisMachine()
     if (mirror === undefined) return { reason: 'apt has no mirror of Debian' }
@@ -47,10 +53,10 @@ export async function unpackOther(
     for (const archive of archives) await run('dpkg', ['-x', archive, root], { timeout: LIMIT_MS })
     const bin = join(folder, 'bin')
     mkdirSync(bin)
-    const file = join(bin, 'redis-server')
+    const file = join(bin, as)
     writeFileSync(file, launcher(root, program), { mode: 0o755 })
     const { stdout } = await run(file, ['--version'], { timeout: LIMIT_MS })
-    return { bin, version: stdout.split(' sha=')[0]!.trim() }
+    return { bin, version: stdout.split(/ sha=|\n/)[0]!.trim() }
   } catch (error) {
     return { reason: `${program} of Debian ${suite} could not be had: ${(error as Error).message.split('\n')[0]}` }
   }

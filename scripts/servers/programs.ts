@@ -53,6 +53,8 @@ export type Program = keyof typeof programs
 export const WANTED_POSTGRES = 'CRONCE_TEST_POSTGRES'
 /** The folder of a `redis-server` that tests are to run on, likewise. */
 export const WANTED_REDIS = 'CRONCE_TEST_REDIS'
+/** The folder of an `etcd` that tests are to run on, likewise. */
+export const WANTED_ETCD = 'CRONCE_TEST_ETCD'
 
 /** The program's path on this machine, if it is there. */
 export async function findProgram(program: Program): Promise<string | undefined> {
@@ -61,9 +63,9 @@ export async function findProgram(program: Program): Promise<string | undefined>
 
 /** Where this program is looked for before all others are. */
 function ownFolders(program: Program): readonly string[] {
-  const { [WANTED_REDIS]: wanted } = process.env
+  const wanted = process.env[program === 'redis' ? WANTED_REDIS : WANTED_ETCD]
   if (program === 'zookeeper') return ['/usr/share/zookeeper/bin']
-  if (program === 'redis') return wanted === undefined ? [] : [wanted]
+  if (program === 'redis' || program === 'etcd') return wanted === undefined ? [] : [wanted]
   return program === 'initdb' || program === 'psql' || program === 'basebackup' ? postgresFolders() : []
 }
 

@@ -49,7 +49,12 @@ export const GROUPS: readonly Group[] = [
         'docs/migrate/graphile-worker.md',
         'docs/migrate/agenda.md',
       ],
-      ...['docs/migrate/advisory-locks.md', 'docs/migrate-from-cron.md', 'docs/migrate/kubernetes.md'],
+      ...[
+        'docs/migrate/advisory-locks.md',
+        'docs/migrate/curator.md',
+        'docs/migrate-from-cron.md',
+        'docs/migrate/kubernetes.md',
+      ],
     ],
   },
   {

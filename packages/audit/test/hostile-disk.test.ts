@@ -46,6 +46,16 @@ test('marks and encodings stay when a file is repaired', async (t) => {
   assert.equal(readFileSync(join(root, 'le.js'), 'utf16le'), `\uFEFF${fixed}`)
 })
 
+test('a folder that is called build holds manifests, and code that was built', async (t) => {
+  const root = folder(t, {
+    'build/jobs.js': JOB,
+    'build/node_modules/a/jobs.yaml': 'on:\n  schedule: []\n',
+    'build/templates/cronjob.yaml': 'kind: CronJob\n',
+    'src/jobs.js': JOB,
+  })
+  assert.deepEqual(diskTree(root).paths, ['build/templates/cronjob.yaml', 'src/jobs.js'])
+})
+
 test('files that are too large or no text are reported, and the others are read', async (t) => {
   const garbage = Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 89) % 256))
   const root = folder(t, {

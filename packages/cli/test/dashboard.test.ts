@@ -59,6 +59,23 @@ describe('cronce dashboard', () => {
   })
 })
 
+describe('cronce dashboard --audit', () => {
+  test('gives the page the report in the file, as it is when it is asked for', async (context) => {
+    const folder = scratch(context)
+    writeFileSync(join(folder, 'cronce.db'), '')
+    const service = running(['dashboard', '--listen', '127.0.0.1:0', '--audit', 'audit.sarif'], { cwd: folder })
+    context.after(() => service.end('SIGKILL'))
+    const [, url, token] = await service.until(ADDRESS)
+    const look = async () => {
+      const answer = await fetch(`${url}/api/v1/audit`, { headers: { authorization: `Bearer ${token}` } })
+      return (await answer.json()) as { report: unknown; problem: string | null }
+    }
+    assert.match((await look()).problem!, /no file/)
+    writeFileSync(join(folder, 'audit.sarif'), '{ "runs": [] }')
+    assert.deepEqual((await look()).report, { runs: [] })
+  })
+})
+
 describe('cronce dashboard --json', () => {
   test('prints one object with the address', async (context) => {
     const folder = scratch(context)

@@ -215,6 +215,54 @@ describe('in a browser, at length', () => {
     assert.deepEqual(tab.problems, [])
   })
 
+  test('a tab in the background asks for nothing for more than a minute, and reads again in front', async (context) => {
+    const { tab, apps } = await openFleet(context)
+    await visit(tab, '#/schedules/quiet', 'guarantee')
+    await tab.untilText('Live')
+    const show = await tab.hide()
+    await tab.until(`document.querySelector('.live').classList.contains('is-hidden')`)
+    const before = tab.requests.length
+    const since = await tab.evaluate<number>('performance.now()')
+    await tab.until(`performance.now() > ${since + 80_000}`)
+    assert.deepEqual(tab.requests.slice(before), [])
+    await apps[0].schedules.pause('quiet', { note: 'while it was hidden' })
+    await show()
+    await tab.untilText('while it was hidden')
+    await eventually(async () => tab.requests.slice(before).some((one) => one.endsWith('/api/v1/access')))
+    await apps[0].schedules.resume('quiet')
+    assert.deepEqual(tab.problems, [])
+  })
+
+  test('more rows are added to those that are there, and only new fires that match the filter are counted', async (context) => {
+    const { tab, apps } = await openFleet(context)
+    await apps[0].schedules.put('many', { job: 'quiet', every: '1d' })
+    for (let index = 0; index < 60; index++) await apps[0].schedules.trigger('many', { dedupe: `order-${index}` })
+    await eventually(
+      async () =>
+        (await apps[0].fires.list({ schedule: 'many', outcome: 'succeeded', limit: 100 })).items.length === 60,
+    )
+    await apps[0].schedules.trigger('hostile', { dedupe: 'once' })
+    await visit(tab, '#/fires?schedule=many', 'many')
+    await tab.until(`document.querySelectorAll('table.fires tbody tr').length === 50`)
+    await tab.evaluate(`{
+      window.least = 50
+      new MutationObserver(() => {
+        window.least = Math.min(window.least, document.querySelectorAll('table.fires tbody tr').length)
+      }).observe(document.getElementById('main'), { childList: true, subtree: true })
+    }`)
+    await tab.click('[data-more]')
+    await tab.until(`document.querySelectorAll('table.fires tbody tr').length === 60`)
+    assert.equal(await tab.evaluate('window.least'), 50, 'the rows were away for a moment')
+    await visit(tab, '#/fires?outcome=failed', 'hostile')
+    const due = (await apps[0].schedules.get('heartbeat')).last.dueAt!
+    await eventually(async () => (await apps[0].schedules.get('heartbeat')).last.dueAt! > due + 3_000)
+    assert.equal(await tab.evaluate(`document.querySelector('.pill')`), null)
+    await apps[0].schedules.trigger('hostile', { dedupe: 'again' })
+    await tab.until(`document.querySelector('.pill')?.textContent.startsWith('1')`)
+    await apps[0].schedules.remove('many')
+    assert.deepEqual(tab.problems, [])
+  })
+
   test('two tabs that pause the same schedule leave it paused', async (context) => {
     const { tab: first, apps, url } = await openFleet(context)
     const second = await browser.open()

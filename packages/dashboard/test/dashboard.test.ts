@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as ask, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { createDashboard, type DashboardOptions } from '@cronce/dashboard'
 import { bearerAccess, serve } from '@cronce/server'
-import type { Cronce } from 'cronce'
+import { type Cronce, cronce } from 'cronce'
 import { testKit } from 'cronce/testing'
 import { type Browser, launchBrowser, type Tab, type TabShape } from './browser.ts'
 import { examine, MAIN_SCREENS } from './examine.ts'
@@ -714,6 +717,161 @@ describe('in a browser', () => {
     await tab.evaluate('window.fetch = window.real')
     await tab.clickText('main .notice button', 'Try again')
     await tab.untilText('guarantee')
+    await demandCalm(opened)
+  })
+
+  test('each figure leads to the list of what it counts, and the late runs are those behind the percentile', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    const failed = await tab.until<string>(`document.querySelector('.figure.is-failed .value').textContent`)
+    await tab.click('.figure.is-failed')
+    await tab.until(`document.querySelectorAll('table.fires tbody tr').length === ${Number(failed)}`)
+    await visit(tab, '#/', 'Needs attention')
+    const late = `[...document.querySelectorAll('.figure')].find((one) => one.textContent.includes('95th')).getAttribute('href')`
+    const href = await tab.evaluate<string>(late)
+    assert.match(href, /late=\d+/)
+    await visit(tab, href, 'after it could')
+    await tab.until(`document.querySelectorAll('main table tbody tr').length > 0`)
+    await visit(tab, '#/fires?late=3000000', 'No run was as late as that')
+    await tab.clickText('main button', 'all fires')
+    await tab.untilText('heartbeat')
+    await demandCalm(opened)
+  })
+
+  test('the keys g and u lead to the audit, and a phone finds the zone and the theme in the palette', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await goTo(tab, 'u', '#/audit')
+    await tab.resize(360, 740)
+    await visit(tab, '#/schedules/nightly', 'guarantee')
+    const choose = async (words: string): Promise<void> => {
+      await tab.click('.search')
+      await tab.until(`document.querySelector('dialog[open] input') !== null`)
+      await tab.type(words)
+      await tab.clickText('.choices button', words)
+      await tab.until(`document.querySelector('dialog[open]') === null`)
+    }
+    await choose('Times in UTC')
+    await tab.until(`localStorage.getItem('cronce-zone') === 'utc'`)
+    await choose('Dark theme')
+    await tab.until(`document.documentElement.dataset.theme === 'dark'`)
+    await demandCalm(opened)
+  })
+
+  test('very long names stay within the page, and their strips are read in as many requests as they need', async (context) => {
+    const opened = await open(context, undefined, { width: 1_280, height: 860 })
+    const { tab, apps } = opened
+    const long = 'x'.repeat(200)
+    const names = [long, ...Array.from({ length: 12 }, (_, index) => `${'漢'.repeat(190)}${index}`)]
+    for (const name of names) {
+      await apps[0].schedules.put(name, { job: 'quiet', every: '1d' })
+      await apps[0].schedules.trigger(name, { dedupe: 'one' })
+    }
+    await eventually(async () => (await apps[0].fires.list({ job: 'quiet', outcome: 'succeeded' })).items.length >= 13)
+    const fire = (await apps[0].fires.list({ schedule: long })).items[0]!
+    await visit(tab, '#/schedules?q=漢', '12 of 18 schedules')
+    await tab.until(`document.querySelectorAll('.strip .bar.is-succeeded').length === 12`)
+    for (const width of [1_280, 360]) {
+      await tab.resize(width, 860)
+      for (const [hash, text] of [
+        [`#/schedules/${long}`, 'guarantee'],
+        [`#/fires/${long}/${fire.dueAt}?nonce=one`, 'Verdict'],
+        ['#/', 'Needs attention'],
+      ] as const) {
+        await visit(tab, hash, text)
+        const over = await tab.evaluate<number>(
+          `document.getElementById('main').scrollWidth - document.getElementById('main').clientWidth`,
+        )
+        assert.ok(over <= 0, `${hash.slice(0, 20)} is ${over} px too wide at ${width} px`)
+      }
+    }
+    await visit(tab, `#/fires/${long}/${fire.dueAt}?nonce=one`, 'Verdict')
+    await tab.until(`document.querySelector('.waterfall text')?.getBoundingClientRect().height >= 11`)
+    for (const name of names) await apps[0].schedules.remove(name)
+    await demandCalm(opened)
+  })
+
+  test('what could not be read is named, and not shown as nothing', async (context) => {
+    const opened = await open(context)
+    const { tab } = opened
+    await tab.evaluate(`{
+      const real = window.fetch
+      const error = { code: 'STORE_TIMEOUT', message: 'The store did not answer.', hint: null }
+      window.fetch = (url, init) => /alerts|strips|runs[?]|instances/.test(String(url))
+        ? Promise.resolve(new Response(JSON.stringify({ error }), { status: 503 })) : real(url, init)
+    }`)
+    await visit(tab, '#/fires', 'heartbeat')
+    await visit(tab, '#/', 'Alerts could not be read')
+    assert.ok(!(await tab.text()).includes('Nothing does.'))
+    await visit(tab, '#/schedules', 'The strips of the latest fires could not be read')
+    await visit(tab, '#/fleet', 'The claims of the past hour could not be read')
+    await demandCalm(opened)
+  })
+
+  test('a run that goes on shows its progress and its log as they grow, and a redacted value never', async (context) => {
+    const app = cronce({ store: 'memory:', signals: false, logger: false, drain: '1s' })
+    const steps = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+    app.job('import', {}, async (run) => {
+      run.log.info('opened the file')
+      run.progress(0.25, 'a quarter')
+      await steps[0]!.promise
+      run.log.info('<b>read the file</b>')
+      run.progress(0.75, 'three quarters')
+      await steps[1]!.promise
+      return { card: SECRET, rows: 7 }
+    })
+    await app.start()
+    const options: DashboardOptions = { access: () => 'operate', logger: false, redact: ['card'] }
+    const served = await serve(createDashboard(app, options), { port: 0 })
+    const tab = await browser.open()
+    context.after(async () => {
+      await tab.close()
+      await served.close()
+      await app.stop()
+    })
+    const { fire } = await app.schedules.trigger('import', { input: { card: SECRET } })
+    await tab.goto(`${served.url}/#/fires/import/${fire.dueAt}?nonce=${fire.nonce}`)
+    await tab.untilText('25 % a quarter')
+    await tab.untilText('opened the file')
+    steps[0]!.resolve()
+    await tab.untilText('<b>read the file</b>')
+    await tab.untilText('75 % three quarters')
+    steps[1]!.resolve()
+    await tab.untilText('Sound')
+    await tab.until(`document.querySelector('progress') === null`)
+    await tab.clickText('main button', 'Show input')
+    await tab.clickText('main button', 'Show result')
+    await tab.untilText('"rows": 7')
+    assert.equal((await tab.text()).split('[redacted]').length, 3)
+    assert.ok(!(await tab.text()).includes(SECRET))
+    await demandCalm({ tab, url: served.url })
+  })
+
+  test('the report of the server is shown until the user opens another one', async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cronce-audit-'))
+    context.after(() => rmSync(folder, { recursive: true }))
+    const audit = join(folder, 'audit.sarif')
+    const reportOf = (text: string): string =>
+      JSON.stringify({ runs: [{ results: [{ ruleId: 'overlap', message: { text } }] }] })
+    writeFileSync(audit, reportOf(`from the build ${HOSTILE}`))
+    const opened = await open(context, { audit })
+    const { tab } = opened
+    await visit(tab, '#/audit', 'from the build')
+    await tab.untilText('The report of the server, written')
+    await tab.evaluate(`{
+      const files = new DataTransfer()
+      files.items.add(new File([${JSON.stringify(reportOf('from a file'))}], 'other.sarif'))
+      const input = document.querySelector('input[type=file]')
+      input.files = files.files
+      input.dispatchEvent(new Event('change', { bubbles: true }))
+    }`)
+    await tab.untilText('from a file')
+    assert.ok(!(await tab.text()).includes('from the build'))
+    await tab.clickText('main button', 'Close this report')
+    await tab.untilText('from the build')
+    writeFileSync(audit, 'no report')
+    await visit(tab, '#/', 'Needs attention')
+    await visit(tab, '#/audit', 'not JSON')
     await demandCalm(opened)
   })
 

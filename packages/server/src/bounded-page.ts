@@ -10,11 +10,12 @@ export async function boundedPage<Options extends { readonly limit?: number | un
   query: Options,
   list: (options: Options) => Promise<Page<Item>>,
   view: (item: Item) => unknown = (item) => item,
+  isWanted: (item: Item) => boolean = () => true,
 ): Promise<Answer> {
   let limit = query.limit ?? DEFAULT_LIMIT
   for (;;) {
     const { items, next } = await list({ ...query, limit })
-    const answer = answerJson({ items: items.map(view), next })
+    const answer = answerJson({ items: items.filter(isWanted).map(view), next })
     if (answer.text!.length <= MOST || items.length <= 1) return answer
     limit = Math.max(1, Math.floor(Math.min(limit, items.length) / 2))
   }

@@ -5,7 +5,7 @@ import { Arrivals } from './arrivals.ts'
 import { baseOf, guessBase, pathBelow, rawPath } from './base-path.ts'
 import { counted } from './counted.ts'
 import { EventHub } from './events/hub.ts'
-import { hidePayloads } from './hide-payloads.ts'
+import { hasRedacted, hidePayloads, REDACTED, redactPayloads } from './hide-payloads.ts'
 import { fingerprint, KeptAnswers, readKey, scopedKey } from './kept-answers.ts'
 import { mayCall } from './may-call.ts'
 import { serverMetrics } from './metrics/server-metrics.ts'
@@ -137,14 +137,14 @@ async function run(route: Route, call: Call, path: string, answers: KeptAnswers)
   if (route.access === 'open' || route.access === 'own') return send(await route.handle({ ...call, parts }))
   demandVisibleIn(route, parts, call.asker)
   // Metrics are no JSON, and contain no payloads.
-  const isWhole = route.access === 'metrics' || call.asker.rights.has('seeInput')
-  const reply = (answer: Answer | Response): Response => send(isWhole ? answer : hidden(answer))
+  const reply = (answer: Answer | Response): Response => send(route.access === 'metrics' ? answer : shown(answer, call))
   demandKnownConditions(route, request)
   const given = readParameters(route, readQuery(request.url))
   const query = withOperator(route.query, given, request, call.asker.author)
   if (route.body === undefined) return reply(await route.handle({ ...call, parts, query }))
   const { text, fields } = await readBody(request, options.bodyLimit)
   const body = withOperator(route.body, readFields(route, fields), request, call.asker.author)
+  demandWhole(body, options)
   const key = route.method === 'POST' ? readKey(request) : null
   const full = { ...call, parts, query, body, key }
   if (key === null || route.idempotency === 'durable') return reply(await route.handle(full))
@@ -166,10 +166,22 @@ function demandVisibleIn({ path }: Route, parts: Call['parts'], { isVisible }: A
   if (isVisible !== null && part !== undefined) demandVisible(parts(part), isVisible)
 }
 
-/** A stream does this by itself, event by event. */
-function hidden(answer: Answer | Response): Answer | Response {
+/** What of the payloads the caller may see. A stream does this by itself, event by event. */
+function shown(answer: Answer | Response, { asker, options }: Call): Answer | Response {
   if (answer instanceof Response || answer.text === null) return answer
-  return { ...answer, text: hidePayloads(answer.text) }
+  const isHidden = !asker.rights.has('seeInput')
+  return { ...answer, text: isHidden ? hidePayloads(answer.text) : redactPayloads(answer.text, options.redact) }
+}
+
+/** A definition that was read with redacted values and is sent back would erase the real ones. */
+function demandWhole({ input, result }: Call['body'], { redact }: ResolvedOptions): void {
+  if (redact.size === 0 || !hasRedacted([input, result])) return
+  const hint = 'Send the real value in its place.'
+  throw refuse(
+    'INPUT_INVALID',
+    `The value ${JSON.stringify(REDACTED)} is what this server shows instead of a real one.`,
+    hint,
+  )
 }
 
 function send(answer: Answer | Response): Response {

@@ -20,6 +20,13 @@ export interface HandlerOptions {
   readonly readTimeout?: number | undefined
   /** Origins other than its own that browsers may use it from, such as `https://ops.example.com`. @default none */
   readonly allowedOrigins?: readonly string[] | undefined
+  /**
+   * Names of fields, such as `password`. Wherever inputs and results have them, at any depth and in any case, all callers get `[redacted]`
+   * in the place of the value. @default none
+   */
+  readonly redact?: readonly string[] | undefined
+  /** The file of a SARIF report, such as the one that CI makes with `cronce audit`, for `GET /api/v1/audit`. @default none */
+  readonly audit?: string | undefined
   /** Streams of events at a time, 1 to 10,000. @default 100 */
   readonly streams?: number | undefined
   /**
@@ -62,6 +69,8 @@ export interface ResolvedOptions {
   readonly concurrency: number
   readonly readTimeout: number
   readonly allowedOrigins: ReadonlySet<string>
+  readonly redact: ReadonlySet<string>
+  readonly audit: string | null
   readonly streams: number
   readonly streamsPerPrincipal: number
   readonly cursorSecret: string | null
@@ -79,6 +88,8 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'concurrency',
   'readTimeout',
   'allowedOrigins',
+  'redact',
+  'audit',
   'streams',
   'streamsPerPrincipal',
   'cursorSecret',
@@ -112,6 +123,8 @@ export function resolveOptions(options: HandlerOptions): ResolvedOptions {
     concurrency: readInteger('concurrency', options.concurrency ?? 256, 1, 10_000),
     readTimeout: readInteger('readTimeout', options.readTimeout ?? 15_000, 100, 600_000),
     allowedOrigins: new Set((options.allowedOrigins ?? []).map(readOrigin)),
+    redact: readRedact(options.redact ?? []),
+    audit: readAudit(options.audit),
     streams,
     streamsPerPrincipal: readInteger('streamsPerPrincipal', perPrincipal, 1, 10_000),
     cursorSecret: readSecret(options.cursorSecret),
@@ -141,6 +154,18 @@ function readSecret(value: unknown): string | null {
   if (value === undefined) return null
   if (typeof value === 'string' && value.length >= SECRET_MIN) return value
   throw invalid('cursorSecret', `a text of at least ${SECRET_MIN} characters`, 'Make one with openssl rand -hex 32.')
+}
+
+function readRedact(value: unknown): ReadonlySet<string> {
+  const isList = Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '')
+  if (isList) return new Set((value as readonly string[]).map((name) => name.toLowerCase()))
+  throw invalid('redact', 'a list of names', "Write redact: ['password', 'token'].")
+}
+
+function readAudit(value: unknown): string | null {
+  if (value === undefined) return null
+  if (typeof value === 'string' && value !== '') return value
+  throw invalid('audit', 'the path of a file', "Write audit: './audit.sarif'.")
 }
 
 function readOrigin(value: unknown): string {

@@ -173,7 +173,7 @@ async function madeUp(
   }
 }
 
-const SEEN = { isVisible: null, seal: null, hasPayloads: true }
+const SEEN = { isVisible: null, seal: null, hasPayloads: true, redact: new Set<string>() }
 const OPTIONS = { principal: '', lastEventId: null, schedule: undefined, job: undefined, ...SEEN }
 
 describe('the hub behind it', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { cronce } from 'cronce'
 import { createHandler, type Decision, type Right } from '../src/index.ts'
 import { ROUTES } from '../src/routes/all.ts'
 import type { Route } from '../src/routes/route.ts'
@@ -106,6 +107,40 @@ describe('a caller without seeInput', () => {
     const ended = await events.until('run.ended')
     assert.ok(!JSON.stringify(ended).includes(SECRET))
     await events.cancel()
+  })
+})
+
+describe('the option redact', () => {
+  test('replaces the named fields of inputs and results in answers and events, and refuses what would erase them', async (context) => {
+    const api = apiOf(context, { redact: ['Card', 'password'] })
+    const { app } = api
+    app.job('pay', {}, () => ({ receipt: { CARD: SECRET, amount: 12 } }))
+    await app.start()
+    const events = new EventReader(await api.handler(new Request('http://localhost/api/v1/events')))
+    await events.until('ready')
+    const definition = { job: 'pay', every: '1d', input: { user: [{ card: SECRET }], note: 'card' } }
+    assert.equal((await api.ask('PUT', '/api/v1/schedules/daily', { body: definition })).status, 200)
+    await app.schedules.trigger('daily', { input: { password: { old: SECRET } }, dedupe: 'one' })
+    await eventually(async () => (await app.fires.list({ outcome: 'succeeded' })).items.length === 1)
+    const shown = (await api.ask('GET', '/api/v1/schedules/daily')).body
+    assert.deepEqual(shown.input, { user: [{ card: '[redacted]' }], note: 'card' })
+    assert.deepEqual((await api.ask('GET', '/api/v1/fires')).body.items[0].input, { password: '[redacted]' })
+    const [run] = (await api.ask('GET', '/api/v1/runs')).body.items
+    assert.deepEqual(run.result, { receipt: { CARD: '[redacted]', amount: 12 } })
+    assert.ok(!JSON.stringify((await api.ask('GET', '/api/v1/activity')).body).includes(SECRET))
+    const ended = await events.until('run.ended')
+    assert.ok(JSON.stringify(ended).includes('[redacted]') && !JSON.stringify(ended).includes(SECRET))
+    await events.cancel()
+    const again = await api.ask('PUT', '/api/v1/schedules/daily', { body: { ...definition, input: shown.input } })
+    assert.equal(codeOf(again), '400 INPUT_INVALID')
+    assert.deepEqual((await app.schedules.get('daily')).input, definition.input)
+  })
+
+  test('takes names only', () => {
+    for (const redact of ['card', [''], [7]] as unknown as readonly string[][])
+      assert.throws(() => createHandler(cronce({ store: 'memory:', signals: false, logger: false }), { redact }), {
+        code: 'OPTION_INVALID',
+      })
   })
 })
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import type { Cronce } from 'cronce'
 import { testKit } from 'cronce/testing'
 import { createHandler, type Decision } from '../src/index.ts'
 import { apiOf, ask as askHandler, codeOf, eventually } from './kit.ts'
@@ -19,6 +23,58 @@ describe('access over HTTP', () => {
     assert.ok(reader.operations.includes('listFires'))
     assert.ok(!reader.operations.includes('pauseSchedule') && !reader.operations.includes('triggerSchedule'))
     assert.ok(!operator.operations.includes('receiveFire'), 'deliveries are for other programs')
+  })
+})
+
+describe('the audit report over HTTP', () => {
+  test('is what the file of the option audit has now, for callers who see all schedules', async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cronce-audit-'))
+    context.after(() => rmSync(folder, { recursive: true }))
+    const audit = join(folder, 'audit.sarif')
+    let decision: Decision = 'read'
+    const { ask } = apiOf(context, { audit, access: () => decision })
+    const look = async () => (await ask('GET', '/api/v1/audit')).body
+    assert.match((await look()).problem, /no file/)
+    writeFileSync(audit, '{ "runs"')
+    assert.match((await look()).problem, /not JSON/)
+    writeFileSync(audit, ' '.repeat(8 * 1024 * 1024 + 1))
+    assert.match((await look()).problem, /8388609 bytes/)
+    const report = { version: '2.1.0', runs: [{ results: [{ ruleId: 'overlap' }] }] }
+    writeFileSync(audit, JSON.stringify(report))
+    const found = await look()
+    assert.deepEqual([found.report, found.problem], [report, null])
+    assert.ok(Math.abs(found.writtenAt - Date.now()) < DAY_MS)
+    decision = { level: 'read', visible: () => true }
+    assert.equal(codeOf(await ask('GET', '/api/v1/audit')), '403 ACCESS_RIGHT_MISSING')
+    const without = await apiOf(context).ask('GET', '/api/v1/audit')
+    assert.deepEqual(without.body, { report: null, writtenAt: null, problem: null })
+  })
+})
+
+describe('late runs over HTTP', () => {
+  test('are those that started as late as was asked for, in pages of the runs that were read', async (context) => {
+    const kit = testKit()
+    const app = kit.app()
+    app.job('slow', { every: '1m', overlap: 'queue' }, () => kit.clock.sleep(100_000))
+    await app.start()
+    await kit.advance('10m')
+    const handler = createHandler(app as unknown as Cronce, { access: () => 'read', readTimeout: 600_000 })
+    context.after(async () => {
+      const stopping = app.stop()
+      await kit.advance('5m')
+      await stopping
+    })
+    const { items: all } = (await askHandler(handler, 'GET', '/api/v1/runs')).body
+    const lateness = all.map(({ latenessMs }: { latenessMs: number }) => latenessMs)
+    const late = lateness.filter((ms: number) => ms >= 30_000)
+    assert.ok(late.length > 0 && late.length < all.length, `late by ${lateness}`)
+    const found = (await askHandler(handler, 'GET', '/api/v1/runs?lateBy=30000')).body
+    assert.deepEqual(
+      found.items.map(({ latenessMs }: { latenessMs: number }) => latenessMs),
+      late,
+    )
+    const [first] = (await askHandler(handler, 'GET', '/api/v1/runs?lateBy=30000&limit=1')).body.items
+    assert.equal(first?.latenessMs, lateness[0] >= 30_000 ? lateness[0] : undefined)
   })
 })
 

@@ -6,10 +6,13 @@ import type { FileTree } from './tree.ts'
 
 /** Never part of what is deployed, and often large. */
 const SKIPPED_FOLDERS = new Set(
-  '.git .hg .svn node_modules bower_components .venv venv __pycache__ site-packages dist build out coverage .next .nuxt .output .turbo .cache .terraform target'.split(
+  '.git .hg .svn node_modules bower_components .venv venv __pycache__ site-packages dist out coverage .next .nuxt .output .turbo .cache .terraform target'.split(
     ' ',
   ),
 )
+/** Holds what was built, or templates and scripts from which something is built: its code is left out. */
+const BUILD_FOLDER = 'build'
+const BUILT = /\.(?:[cm]?[jt]sx?|py|json|map)$/
 const MAX_BYTES = 5_000_000
 /** Links are not followed, so folders form a tree; this bounds one that is built to be deep. */
 const MAX_DEPTH = 60
@@ -47,8 +50,12 @@ function collect(
     if ((isFolder && SKIPPED_FOLDERS.has(entry.name)) || isLeftOut(path)) continue
     if (here.some((ignore) => ignore(path, isFolder))) continue
     if (isFolder) collect(root, path, depth + 1, here, isLeftOut, paths)
-    else if (entry.isFile()) paths.push(path)
+    else if (entry.isFile() && !isBuilt(path)) paths.push(path)
   }
+}
+
+function isBuilt(path: string): boolean {
+  return BUILT.test(path) && path.split('/').slice(0, -1).includes(BUILD_FOLDER)
 }
 
 function readEntries(folder: string) {

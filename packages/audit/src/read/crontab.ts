@@ -10,6 +10,8 @@ const NAME = /(?:^|\/)(?:cron\.d|crontabs|cron)\/[\w.-]+$|(?:^|\/)[\w.-]*cron(?:
 const CODE =
   /\.(?:[cm]?[jt]sx?|py|rb|php|sh|bash|go|rs|java|kt|cs|c|h|cpp|pl|lua|ex|exs|md|rst|html?|css|scss|vue|svelte|ya?ml|json|toml|xml|ini|tf|sql|svg|png|log|lock|csv|service|timer|ps1|bat|gradle|properties|ipynb|erb|tpl|snap|map|1|5|8)$/i
 const MAX_LINES = 20_000
+/** Lines that are no part of a crontab, such as those of a template. */
+const MAX_FOREIGN_LINES = 3
 
 export const crontabReader: Reader = {
   name: 'crontab',
@@ -27,6 +29,7 @@ function fileFacts(path: string, lines: readonly string[], tree: FileTree): read
   const locks = scriptLocks(tree)
   const facts: Fact[] = []
   const commands: string[] = []
+  let others = 0
   let zone: Zone = { kind: 'none' }
   let first = 0
   for (const [index, written] of lines.entries()) {
@@ -34,7 +37,10 @@ function fileFacts(path: string, lines: readonly string[], tree: FileTree): read
     if (line === '' || line.startsWith('#')) continue
     zone = zoneOf(line) ?? zone
     const parts = splitLine(line)
-    if (parts === null) continue
+    if (parts === null) {
+      if (!isAssignment(line)) others++
+      continue
+    }
     if (first === 0) first = index + 1
     commands.push(parts.command)
     const place = { path, line: index + 1 }
@@ -46,8 +52,17 @@ function fileFacts(path: string, lines: readonly string[], tree: FileTree): read
       ),
     )
   }
-  if (first === 0) return []
+  if (first === 0 || isProse(others, commands.length)) return []
   return [...facts, fileFact(path, lines, first, commands)]
+}
+
+function isAssignment(line: string): boolean {
+  return /^\w+\s*=/.test(line)
+}
+
+/** A text about cron that quotes a line of a crontab. */
+function isProse(others: number, entries: number): boolean {
+  return others > MAX_FOREIGN_LINES && others > 2 * entries
 }
 
 /** Whether a script of the repository that the command runs takes a lock itself. */

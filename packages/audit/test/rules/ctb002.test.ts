@@ -36,6 +36,10 @@ checkRule(CTB002, {
       'src/cron.js': "schedule('* * * * * /opt/sync')\n",
       'cron.md': '* * * * * /opt/sync\n',
     },
+    'prose that quotes a line of a crontab': {
+      'docker/CRON':
+        'The container has no crontab by default.\nRun enable.sh to turn updates on.\nTo see whether it is on, run:\ncrontab -l\nThis is what it does:\n* * * * * /home/app/update.sh\n',
+    },
     'a look for the first run': { crontab: '*/2 * * * * pgrep -f sync.sh || /opt/sync.sh\n' },
   },
 })

@@ -68,6 +68,14 @@ checkRule(FLT001, {
     },
   },
   good: {
+    'an instant that is moved to the future': {
+      'a.ts':
+        "import { scheduleJob } from 'node-schedule'\nexport function restore(row: Row) {\n  const runAt = new Date(row.runAt)\n  const scheduleDate = runAt > new Date() ? runAt : new Date(Date.now() + 10000)\n  scheduleJob(scheduleDate, async () => { await send(row) })\n}\n",
+    },
+    'an instant with a default': {
+      'a.ts':
+        "import { scheduleJob } from 'node-schedule'\nexport function restore(row: Row) {\n  const moment = row.moment ?? new Date(Date.now() + 10000)\n  scheduleJob(moment, async () => { await send(row) })\n}\n",
+    },
     'a job that measures this machine, in functions of another module': {
       'disk.ts':
         "import { promisify } from 'node:util'\nimport { exec } from 'node:child_process'\nconst execPromise = promisify(exec)\nexport async function size(dir: string) {\n  const { stdout } = await execPromise('du -sb .', { cwd: dir })\n  return Number(/^(\\d+)/.exec(stdout)?.[1] ?? 0)\n}\n",

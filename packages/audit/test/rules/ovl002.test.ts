@@ -29,6 +29,22 @@ checkRule(OVL002, {
     'browser code': {
       'a.tsx': "import { useEffect } from 'react'\nsetInterval(async () => { await refresh() }, 5000)\n",
     },
+    'a flag of an object that is made after its variable is declared': {
+      'a.js':
+        "let service = null\nfunction start() {\n  const { Settlement } = require('./settlement')\n  service = new Settlement()\n  setInterval(() => { service.settle().catch(() => {}) }, 5000)\n}\nfunction stop() {\n  service = null\n}\nmodule.exports = { start, stop }\n",
+      'settlement.js':
+        'class Settlement {\n  constructor() {\n    this.isBusy = false\n  }\n  async settle() {\n    if (this.isBusy) return\n    this.isBusy = true\n    try {\n      await pay()\n    } finally {\n      this.isBusy = false\n    }\n  }\n}\nmodule.exports = { Settlement }\n',
+    },
+    'a flag of an object that the constructor makes': {
+      'a.js':
+        "const { Settlement } = require('./settlement')\nclass Engine {\n  constructor() {\n    this.settlement = new Settlement()\n  }\n  start() {\n    setInterval(() => { this.settlement.settle().catch(() => {}) }, 5000)\n  }\n}\nnew Engine().start()\n",
+      'settlement.js':
+        'class Settlement {\n  async settle() {\n    if (this.isBusy) return\n    this.isBusy = true\n    try {\n      await pay()\n    } finally {\n      this.isBusy = false\n    }\n  }\n}\nmodule.exports = { Settlement }\n',
+    },
+    'ten minutes that the constructor sets': {
+      'a.js':
+        'class Pinger {\n  constructor() {\n    this.interval = 10 * 60 * 1000\n  }\n  start() {\n    setInterval(async () => { await fetch(url) }, this.interval)\n  }\n}\nnew Pinger().start()\n',
+    },
     'a poll that ends itself': {
       'a.js': 'const timer = setInterval(async () => {\n  if (await isReady()) clearInterval(timer)\n}, 500)\n',
     },

@@ -28,6 +28,7 @@ export const dashboard: Command = {
     listen: { type: 'string', value: 'HOST:PORT', help: 'Where (default 127.0.0.1:7070, or any free port)' },
     operate: { type: 'boolean', help: 'Let the user of the printed address change things' },
     environment: { type: 'string', value: 'LABEL', help: 'A badge in the header, such as production' },
+    audit: { type: 'string', value: 'FILE', help: 'A SARIF report to show, such as that of cronce audit in CI' },
     json: { type: 'boolean', help: 'Print the address as one JSON object, for programs that open it' },
   },
   run: runDashboard,
@@ -50,7 +51,7 @@ async function runDashboard(args: Args, io: Io): Promise<number> {
   const app = cronce({ store, namespace, signals: false, logger: { warn: tell, error: tell } })
   const listener = await listen(app, {
     ...{ address, protection, ready: () => true, log: { tell: (_, message) => tell(message) } },
-    dashboard: { environment: args.text('environment') },
+    dashboard: { environment: args.text('environment'), audit: args.text('audit') },
     otherwiseAny: !args.has('listen'),
   })
   if (args.has('json')) printJson({ url: listener.dashboard, level: listener.token === null ? null : level }, io)

@@ -33,6 +33,11 @@ export const start: Command = {
     },
     dashboard: { type: 'boolean', help: 'Serve the dashboard beside the HTTP API' },
     environment: { type: 'string', value: 'LABEL', help: 'The badge of the dashboard, such as production' },
+    audit: {
+      type: 'string',
+      value: 'FILE',
+      help: 'A SARIF report for the dashboard, such as that of cronce audit in CI',
+    },
     'fail-fast': { type: 'boolean', help: 'Exit if the store is not reachable at start, instead of waiting for it' },
     ...LOG_FLAGS,
   },
@@ -79,6 +84,7 @@ async function openApi(
   const { listen, protectionFor, readAddress } = await import('../service/listen.ts')
   const address = readAddress(String(where))
   const protection = protectionFor(address, config.access, io)
-  const dashboard = args.has('dashboard') ? { environment: args.text('environment') } : null
+  const settings = { environment: args.text('environment'), audit: args.text('audit') }
+  const dashboard = args.has('dashboard') ? settings : null
   return { listen: (app, ready) => listen(app, { address, protection, ready, log, dashboard }) }
 }

@@ -39,6 +39,8 @@ export interface Protection {
 export interface DashboardSettings {
   /** The badge in its header. */
   readonly environment?: string | undefined
+  /** The file of a SARIF report that it shows. */
+  readonly audit?: string | undefined
 }
 
 /**
@@ -108,7 +110,7 @@ async function makeHandler(source: Source, { protection, ready, log, dashboard }
   const options = { access: protection.access, ready, logger }
   if (dashboard === null) return createHandler(source, options)
   const { createDashboard } = await import('@cronce/dashboard')
-  return createDashboard(source, { ...options, environment: dashboard.environment })
+  return createDashboard(source, { ...options, environment: dashboard.environment, audit: dashboard.audit })
 }
 
 async function serveAt(handler: Handler, { address, otherwiseAny = false }: ListenOptions): ReturnType<typeof serve> {

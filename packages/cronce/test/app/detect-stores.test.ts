@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { startPostgres, startRedis } from '../../../../scripts/servers/index.ts'
+import { startEtcd, startPostgres, startRedis, startZooKeeper } from '../../../../scripts/servers/index.ts'
 import { cronce } from '../../src/app/cronce.ts'
 import { migrator } from '../../src/postgres.ts'
+
+const { CRONCE_LONG } = process.env
+const skip = CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1'
 
 /** Three processes' worth of apps that execute the same at the same moment. */
 async function detectOn(store: string): Promise<void> {
@@ -32,6 +35,16 @@ describe('duplicates are refused', () => {
 
   test('on Redis', async () => {
     await using server = await startRedis()
+    await detectOn(server.url)
+  })
+
+  test('on etcd', { skip }, async () => {
+    await using server = await startEtcd()
+    await detectOn(server.url.replace('http', 'etcd'))
+  })
+
+  test('on ZooKeeper', { skip }, async () => {
+    await using server = await startZooKeeper()
     await detectOn(server.url)
   })
 })

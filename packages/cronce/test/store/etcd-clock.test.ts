@@ -88,6 +88,14 @@ describe("the store's time", () => {
     assert.equal(time.now(), NOON)
   })
 
+  test('a time of another member counts up to 250 ms ahead of what this one can show, and no further', () => {
+    const time = new StoreTime(boundsAt(NOON, NOON + 10))
+    time.see(NOON + 10 + 251)
+    assert.equal(time.now(), NOON)
+    time.see(NOON + 10 + 250)
+    assert.equal(time.now(), NOON + 260)
+  })
+
   test('once the clock was set, earlier times prove nothing about it', () => {
     let steps = 0
     const time = new StoreTime({ clock: () => ({ earliest: NOON, latest: NOON + 900, steps }) })

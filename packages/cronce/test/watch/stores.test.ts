@@ -5,17 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPostgres, startRedis } from '../../../../scripts/servers/index.ts'
+import { startEtcd, startPostgres, startRedis, startZooKeeper } from '../../../../scripts/servers/index.ts'
 import { cronce } from '../../src/app/cronce.ts'
 import { surround } from '../../src/app/surroundings.ts'
 import { migrator } from '../../src/postgres.ts'
+import { etcd } from '../../src/store/etcd/etcd.ts'
 import { memory } from '../../src/store/memory/memory.ts'
 import { postgres } from '../../src/store/postgres/postgres.ts'
 import { redis } from '../../src/store/redis/redis.ts'
 import { sqlite } from '../../src/store/sqlite/sqlite.ts'
 import type { StoreSource } from '../../src/store/store.ts'
+import { zookeeper } from '../../src/store/zookeeper/zookeeper.ts'
 
 const LONGEST_MS = 60_000
+const { CRONCE_LONG } = process.env
+const skip = CRONCE_LONG === '1' ? false : 'takes long: set CRONCE_LONG=1'
 
 /** A job fails, is muted, unmuted and repaired, on a store as it is. */
 async function scenario(source: StoreSource<never>): Promise<void> {
@@ -73,5 +77,15 @@ describe('alerts on every store', () => {
   test('Redis', async () => {
     await using server = await startRedis()
     await scenario(redis(server.url) as StoreSource<never>)
+  })
+
+  test('etcd', { skip }, async () => {
+    await using server = await startEtcd()
+    await scenario(etcd(server.url.replace('http', 'etcd')) as StoreSource<never>)
+  })
+
+  test('ZooKeeper', { skip }, async () => {
+    await using server = await startZooKeeper()
+    await scenario(zookeeper(server.url) as StoreSource<never>)
   })
 })

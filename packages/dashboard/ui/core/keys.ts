@@ -1,20 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { go, link } from './router.ts'
+import { type Screen, screens } from './screens.ts'
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
 /** The latest component asks first. */
 const stack: { current: Keys }[] = []
-const GO: Readonly<Record<string, readonly string[]>> = {
-  o: [],
-  s: ['schedules'],
-  i: ['fires'],
-  t: ['timeline'],
-  c: ['calendar'],
-  f: ['fleet'],
-  a: ['alerts'],
-  y: ['activity'],
-}
 const GO_MS = 1_500
 let goUntil = 0
 
@@ -36,14 +27,20 @@ window.addEventListener('keydown', (event) => {
   if (event.metaKey || event.ctrlKey || event.altKey) return
   if (isTyping(event.target)) return leave(event)
   if (document.querySelector('dialog[open]') !== null || isControl(event)) return
-  if (Date.now() < goUntil && GO[event.key] !== undefined) {
+  const screen = screenOf(event.key)
+  if (screen !== undefined) {
     goUntil = 0
     event.preventDefault()
-    return go(link(GO[event.key]!))
+    return go(link(screen.path.split('/').filter(Boolean)))
   }
   goUntil = event.key === 'g' ? Date.now() + GO_MS : 0
   call(event.key, event)
 })
+
+/** Behind a `g`. */
+function screenOf(key: string): Screen | undefined {
+  return Date.now() < goUntil ? screens().find((screen) => screen.key === key) : undefined
+}
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select') !== null

@@ -57,7 +57,14 @@ export async function begin(): Promise<void> {
   }
   const isWaiting = problem.value !== null
   if (isWaiting && !isPassing(problem.value!)) return
-  timer = window.setTimeout(() => void begin(), isWaiting ? RETRY_MS : STORE_MS)
+  clearTimeout(timer)
+  timer = window.setTimeout(beginInFront, isWaiting ? RETRY_MS : STORE_MS)
+}
+
+/** A page that is hidden asks for nothing until it is in front again. */
+function beginInFront(): void {
+  if (!document.hidden) void begin()
+  else document.addEventListener('visibilitychange', beginInFront, { once: true })
 }
 
 /** 401 and 403 need a person. */

@@ -132,6 +132,7 @@ export interface LogPage {
   readonly next: number
   readonly cut: boolean
   readonly open: boolean
+  readonly progress: RunView['progress']
 }
 
 export interface Deployments {

@@ -1,5 +1,8 @@
 import { timeTicks } from '../core/ticks.ts'
 
+/** Behind this part of the width a label would be cut off. */
+const LABELED_MOST = 0.95
+
 interface AxisProps {
   readonly from: number
   readonly to: number
@@ -11,11 +14,14 @@ interface AxisProps {
 export function TimeAxis({ from, to, zone, most = 8 }: AxisProps) {
   return (
     <div class="axis" aria-hidden="true">
-      {timeTicks(from, to, zone, most).map(({ at, label }) => (
-        <span key={at} style={{ left: `${((at - from) / (to - from)) * 100}%` }}>
-          {label}
-        </span>
-      ))}
+      {timeTicks(from, to, zone, most).map(({ at, label }) => {
+        const part = (at - from) / (to - from)
+        return (
+          <span key={at} style={{ left: `${part * 100}%` }}>
+            {part > LABELED_MOST ? '' : label}
+          </span>
+        )
+      })}
     </div>
   )
 }

@@ -26,10 +26,18 @@ export function Toast() {
   )
 }
 
-export function ErrorBox({ error, retry }: { error: ApiError; retry?: () => void }) {
+interface ErrorBoxProps {
+  readonly error: ApiError
+  /** What could not be read, where the rest of the screen is shown without it. */
+  readonly about?: string
+  readonly retry?: () => void
+}
+
+export function ErrorBox({ error, about, retry }: ErrorBoxProps) {
   return (
     <div class="notice is-error" role="alert">
       <p>
+        {about === undefined ? null : `${about} could not be read. `}
         <strong>{error.message}</strong> {error.hint} <code>{error.code}</code>
       </p>
       {retry === undefined ? null : (

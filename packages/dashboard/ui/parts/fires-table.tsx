@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { get, type Query } from '../core/api.ts'
 import { counted, formatDuration } from '../core/format.ts'
@@ -21,40 +22,53 @@ interface FiresTableProps {
   readonly tz?: string | undefined
   readonly hasSchedule?: boolean
   readonly emptyTitle: string
+  /** What to do where there are none. */
+  readonly children?: ComponentChildren
 }
 
 /** Fires, the latest first. What happens since is counted and shown when the user asks: rows never move under the pointer. */
-export function FiresTable({ query, tz, hasSchedule = false, emptyTitle }: FiresTableProps) {
+export function FiresTable(props: FiresTableProps) {
+  // Another question begins anew, at its first page.
+  return <Table key={JSON.stringify(props.query)} {...props} />
+}
+
+function Table({ query, tz, hasSchedule = false, emptyTitle, children }: FiresTableProps) {
   const [pages, setPages] = useState(1)
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
-  const key = JSON.stringify(query)
-  const { schedule } = query
-  const loaded = useLoad(`${key} ${pages}`, (signal) => readPages(query, pages, signal))
+  // The rows that are there stay while more are read.
+  const loaded = useLoad(JSON.stringify(query), (signal) => readPages(query, pages, signal))
   useLive((event) => {
-    const name = newFire(event, schedule)
+    const name = newFire(event, query)
     if (name !== null) setFresh((old) => (old.size < FRESH_MOST ? new Set([...old, name]) : old))
   })
+  // An event may come after the answer that has it already.
+  const ended = new Set(loaded.data?.items.filter(({ state }) => state !== 'open').map(nameOf))
+  const count = [...fresh].filter((name) => !ended.has(name)).length
+  const more = (): void => {
+    setPages((old) => old + 1)
+    loaded.reload()
+  }
   const reload = (): void => {
     setFresh(new Set())
     loaded.reload()
   }
   return (
     <>
-      {fresh.size === 0 ? null : (
+      {count === 0 ? null : (
         <button type="button" class="pill" onClick={reload}>
-          {fresh.size}
+          {count}
           {fresh.size === FRESH_MOST ? '+' : ''} new
         </button>
       )}
       <Show from={loaded}>
         {({ items, next }) =>
           items.length === 0 && next === null ? (
-            <Empty title={emptyTitle} />
+            <Empty title={emptyTitle}>{children}</Empty>
           ) : (
             <>
               <Rows items={items} tz={tz} hasSchedule={hasSchedule} />
               {next === null ? null : (
-                <button type="button" onClick={() => setPages((old) => old + 1)}>
+                <button type="button" data-more onClick={more}>
                   Show {PAGE} more
                 </button>
               )}
@@ -78,12 +92,19 @@ async function readPages(query: Query, pages: number, signal: AbortSignal): Prom
   return { items, next }
 }
 
-/** The name of a fire that the table may not have. */
-function newFire(event: LiveEvent, schedule: unknown): string | null {
+/** The name of a fire that the table may not have, as far as the event says whether the question includes it. */
+function newFire(event: LiveEvent, query: Query): string | null {
   if (event.kind === 'reset') return null
   const about = event.kind === 'fire.ended' ? event.fire : event.run
-  if (schedule !== undefined && schedule !== null && about.schedule !== schedule) return null
-  return `${about.schedule} ${about.dueAt} ${about.nonce}`
+  const { schedule, job, state, dueAt } = about
+  const asked = { schedule, job, outcome: event.kind === 'run.started' ? 'open' : state } as const
+  const isMeant = Object.entries(asked).every(([name, value]) => !query[name] || query[name] === value)
+  const isInRange = dueAt >= Number(query['from'] ?? 0) && dueAt < Number(query['to'] ?? Number.POSITIVE_INFINITY)
+  return isMeant && isInRange ? nameOf(about) : null
+}
+
+function nameOf({ schedule, dueAt, nonce }: Pick<FireView, 'schedule' | 'dueAt' | 'nonce'>): string {
+  return `${schedule} ${dueAt} ${nonce}`
 }
 
 function Rows({

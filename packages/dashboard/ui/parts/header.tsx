@@ -45,7 +45,11 @@ export function Header({ onSearch, onHelp }: { onSearch: () => void; onHelp: () 
 function EnvironmentBadge() {
   const { environment } = settings
   if (environment === null) return null
-  return <span class={`environment is-${environment.tone}`}>{environment.label}</span>
+  return (
+    <span class={`environment is-${environment.tone}`} title={environment.label}>
+      {environment.label}
+    </span>
+  )
 }
 
 function LiveButton() {

@@ -23,7 +23,9 @@ export function NextFires({ schedule }: { schedule: ScheduleView }) {
       <Show from={loaded}>
         {({ items }) =>
           items.length === 0 ? (
-            <p class="muted">It is not due again by itself.</p>
+            <p class="muted">
+              {pause === null ? 'It is not due again by itself.' : 'Nothing is due while it is paused.'}
+            </p>
           ) : (
             <Scroll short>
               <table>

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { toggleLive } from '../core/live.ts'
 import { useLoad } from '../core/load.ts'
+import { theme, zoneMode } from '../core/preferences.ts'
 import { go, link, scheduleLink } from '../core/router.ts'
 import { allSchedules } from '../core/schedules.ts'
 import { screens } from '../core/screens.ts'
@@ -8,12 +10,22 @@ import { Dialog } from './dialog.tsx'
 interface Choice {
   readonly title: string
   readonly kind: string
-  readonly to: string
+  readonly act: () => void
 }
 
-const MOST = 12
+const MOST = 16
+/** Also what has no place in the header of a phone. */
+const SETTINGS: readonly Choice[] = [
+  { title: 'Times in the zone of the schedule', kind: 'setting', act: () => (zoneMode.value = 'schedule') },
+  { title: 'Times in my zone', kind: 'setting', act: () => (zoneMode.value = 'mine') },
+  { title: 'Times in UTC', kind: 'setting', act: () => (zoneMode.value = 'utc') },
+  { title: 'Light theme', kind: 'setting', act: () => (theme.value = 'light') },
+  { title: 'Dark theme', kind: 'setting', act: () => (theme.value = 'dark') },
+  { title: 'Theme of the system', kind: 'setting', act: () => (theme.value = 'system') },
+  { title: 'Live updates on or off', kind: 'setting', act: toggleLive },
+]
 
-/** Finds a screen or a schedule by any part of its name. */
+/** Finds a screen, a schedule or a setting by any part of its name. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
@@ -23,7 +35,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const choose = (choice: Choice | undefined): void => {
     if (choice === undefined) return
     onClose()
-    go(choice.to)
+    choice.act()
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -39,7 +51,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         type="search"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${at}`}
-        placeholder="A schedule or a screen"
+        placeholder="A schedule, a screen or a setting"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}
@@ -48,7 +60,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         {found.map((choice, index) => (
           <button
             type="button"
-            key={choice.to}
+            key={`${choice.kind} ${choice.title}`}
             id={`palette-${index}`}
             role="option"
             aria-selected={index === at}
@@ -67,10 +79,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
 function matching(text: string, names: readonly string[]): readonly Choice[] {
   const wanted = text.trim().toLowerCase()
   const has = (title: string): boolean => title.toLowerCase().includes(wanted)
-  const places = screens().map(({ path, title }) => ({ title, kind: 'screen', to: link(path === '' ? [] : [path]) }))
+  const places = screens().map(({ path, title }) => ({
+    title,
+    kind: 'screen',
+    act: () => go(link(path === '' ? [] : [path])),
+  }))
+  if (wanted === '') return [...places, ...SETTINGS]
   const schedules = names.filter(has).slice(0, MOST)
   return [
     ...places.filter(({ title }) => has(title)),
-    ...schedules.map((title) => ({ title, kind: 'schedule', to: scheduleLink(title) })),
+    ...schedules.map((title) => ({ title, kind: 'schedule', act: () => go(scheduleLink(title)) })),
+    ...SETTINGS.filter(({ title }) => has(title)),
   ].slice(0, MOST)
 }

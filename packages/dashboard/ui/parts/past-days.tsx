@@ -32,11 +32,21 @@ export function PastDays() {
   })
   return (
     <Card title="The past 90 days">
-      <Show from={loaded}>{({ items }) => <Days items={items} />}</Show>
-      <p class="muted">
-        A column for each week, Monday at the top. A day has the color of its worst outcome; its number counts the fires
-        that failed, were abandoned or were missed. A frame marks a day on which the clock changes.
-      </p>
+      <Show from={loaded}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="muted">No fire has ended in the past 90 days.</p>
+          ) : (
+            <>
+              <Days items={items} />
+              <p class="muted">
+                A column for each week, Monday at the top. A day has the color of its worst outcome; its number counts
+                the fires that failed, were abandoned or were missed. A frame marks a day on which the clock changes.
+              </p>
+            </>
+          )
+        }
+      </Show>
     </Card>
   )
 }

@@ -1,19 +1,22 @@
 import { useEffect, useState } from 'preact/hooks'
-import { get, part } from '../core/api.ts'
+import { type ApiError, get, part } from '../core/api.ts'
 import { endingText, formatDuration, formatTime } from '../core/format.ts'
+import { liveState } from '../core/live.ts'
 import { useLoad } from '../core/load.ts'
 import { shownZone } from '../core/preferences.ts'
 import { link } from '../core/router.ts'
 import { maySeeInput } from '../core/session.ts'
 import type { LogPage, Run } from '../core/types.ts'
-import { Card } from './feedback.tsx'
+import { Card, ErrorBox } from './feedback.tsx'
 import { Reveal } from './reveal.tsx'
 
 const FOLLOW_MS = 2_000
 
 /** One attempt: where it ran, what it said, what came out. */
 export function RunCard({ run, tz }: { run: Run; tz: string }) {
-  const { attempt, instance, token, durationMs, latenessMs, cause, error, result, progress, endedAt } = run
+  const { attempt, instance, token, durationMs, latenessMs, cause, error, result, endedAt } = run
+  const log = useLog(run)
+  const progress = log.page === null ? run.progress : log.page.progress
   return (
     <Card title={`Attempt ${attempt}: ${endingText(run)}`}>
       <dl class="facts">
@@ -42,7 +45,8 @@ export function RunCard({ run, tz }: { run: Run; tz: string }) {
       </dl>
       {progress !== null && endedAt === null ? <ProgressBar {...progress} /> : null}
       {error === null ? null : <pre class="error">{error.stack ?? `${error.name}: ${error.message}`}</pre>}
-      <Log run={run} tz={tz} />
+      {log.error === null ? null : <ErrorBox error={log.error} about="The log" />}
+      {log.page === null ? null : <Log page={log.page} tz={tz} />}
     </Card>
   )
 }
@@ -55,31 +59,37 @@ function ProgressBar({ fraction, message }: { fraction: number; message: string 
   )
 }
 
-/** Followed while the run goes on. */
-function Log({ run: { schedule, token, endedAt }, tz }: { run: Run; tz: string }) {
+/** Followed while the run goes on; not while live updates are paused, or the page is hidden. */
+function useLog({ schedule, token, endedAt }: Run): { readonly page: LogPage | null; readonly error: ApiError | null } {
   const [count, setCount] = useState(0)
-  const { data } = useLoad<LogPage>(`${token} ${endedAt} ${count}`, (signal) =>
+  const { data, error } = useLoad<LogPage>(`${token} ${endedAt} ${count}`, (signal) =>
     get(`runs/${part(schedule)}/${token}/log`, {}, signal),
   )
-  const [lines, setLines] = useState<LogPage | null>(null)
+  // What was read stays while it is read again.
+  const [known, setKnown] = useState<{ page: LogPage | null; error: ApiError | null }>({ page: null, error: null })
+  const isPaused = liveState.value === 'paused' || liveState.value === 'hidden'
   useEffect(() => {
-    if (data === null) return
-    setLines(data)
-    if (!data.open) return
+    if (data !== null || error !== null) setKnown(({ page }) => ({ page: data ?? page, error }))
+    const isOver = data === null ? error === null || endedAt !== null : !data.open
+    if (isOver || isPaused) return
     const timer = setTimeout(() => setCount((old) => old + 1), FOLLOW_MS)
     return () => clearTimeout(timer)
-  }, [data])
-  if (lines === null || lines.items.length === 0) return null
+  }, [data, error, isPaused])
+  return known
+}
+
+function Log({ page: { items, cut }, tz }: { page: LogPage; tz: string }) {
+  if (items.length === 0) return null
   return (
     <>
       <pre class="log">
-        {lines.items.map(({ at, level, message }, index) => (
+        {items.map(({ at, level, message }, index) => (
           <div key={index} class={`is-${level}`}>
             <span class="muted">{formatTime(at, shownZone(tz))}</span> {message}
           </div>
         ))}
       </pre>
-      {lines.cut ? <p class="muted">The log was longer than what is kept of it.</p> : null}
+      {cut ? <p class="muted">The log was longer than what is kept of it.</p> : null}
     </>
   )
 }

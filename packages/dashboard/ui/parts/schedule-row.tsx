@@ -1,4 +1,3 @@
-import { now } from '../core/clock.ts'
 import { formatWall, ruleText, zoneOf } from '../core/format.ts'
 import { shownZone } from '../core/preferences.ts'
 import { scheduleLink } from '../core/router.ts'
@@ -6,7 +5,7 @@ import type { ScheduleView, StripData } from '../core/types.ts'
 import { ruleWords } from '../core/words.ts'
 import { StateBadge } from './outcome.tsx'
 import { Strip } from './strip.tsx'
-import { When } from './when.tsx'
+import { Next, When } from './when.tsx'
 
 interface ScheduleRowProps {
   readonly schedule: ScheduleView
@@ -74,17 +73,6 @@ function Rate({ strip }: { strip: StripData | undefined }) {
   const share = ended.filter(({ state }) => state === 'succeeded').length / ended.length
   // 99.6 % is not 100 %.
   return <span class={share < 1 ? 'is-bad' : ''}>{Math.floor(share * 100)} %</span>
-}
-
-/** A due time that has passed is not hidden behind a countdown at zero. */
-function Next({ at, tz }: { at: number | null; tz: string }) {
-  const isDue = at !== null && at <= now.value
-  return (
-    <>
-      {isDue ? 'due ' : null}
-      <When at={at} tz={tz} relative none="none" />
-    </>
-  )
 }
 
 /** Who paused it, why and until when; all of it on hover. */

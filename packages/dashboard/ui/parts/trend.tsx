@@ -37,7 +37,7 @@ function Chart({ title, fires, value }: ChartProps) {
       <figcaption>
         {title}{' '}
         <span class="muted">
-          p50 {formatDuration(at(0.5))} · p95 {formatDuration(at(0.95))}
+          p50 {formatDuration(at(0.5))} · p95 {formatDuration(at(0.95))} · longest {formatDuration(sorted.at(-1)!)}
         </span>
       </figcaption>
       <svg viewBox={`0 0 ${SIZE.width} ${SIZE.height}`} preserveAspectRatio="none" role="img" aria-label={words}>

@@ -5,10 +5,15 @@ import { durationTicks } from '../core/ticks.ts'
 import type { Run, StepView } from '../core/types.ts'
 import { Scroll } from './scroll.tsx'
 
-const SIZE = { label: 150, width: 760, row: 24, top: 22, foot: 20 } as const
+const SIZE = { row: 24, top: 22, foot: 20 } as const
+const WIDE = { label: 150, width: 760, behind: 90, ticks: 6 } as const
+/** Drawn at its own size, so that its texts can be read. */
+const SMALL = { label: 74, width: 170, behind: 62, ticks: 2 } as const
+const NARROW = matchMedia('(max-width: 720px)')
+/** About the width of one, in a label. */
+const CHARACTER = 7
 /** A bar that is shorter could not be seen. */
 const LEAST = 2
-const TICKS = 6
 
 interface Bar {
   readonly label: string
@@ -27,19 +32,26 @@ export function Waterfall({ proof }: { proof: Proof }) {
   const bars = runs.flatMap((run) => [barOf(run), ...steps.filter(({ token }) => token === run.token).map(stepBar)])
   const start = Math.min(fire.dueAt, ...bars.map(({ readyAt }) => readyAt))
   const end = Math.max(fire.endedAt ?? now.value, start + 1, ...bars.map(({ to }) => to))
-  const x = (at: number): number => SIZE.label + ((at - start) / (end - start)) * SIZE.width
+  const shape = NARROW.matches ? SMALL : WIDE
+  const x = (at: number): number => shape.label + ((at - start) / (end - start)) * shape.width
   const height = SIZE.top + Math.max(1, bars.length) * SIZE.row + SIZE.foot
-  const total = SIZE.label + SIZE.width + 90
+  const total = shape.label + shape.width + shape.behind
   return (
     <Scroll>
       <svg class="waterfall" viewBox={`0 0 ${total} ${height}`} role="img" aria-label={wordsOf(proof)}>
-        <Ticks start={start} end={end} x={x} height={height} />
+        <Ticks start={start} end={end} x={x} height={height} most={shape.ticks} />
         <path class="due" d={`M${x(fire.dueAt)} ${SIZE.top - 8}V${height - SIZE.foot}`} />
         <text class="small" x={x(fire.dueAt) + 4} y={SIZE.top - 8}>
           due
         </text>
         {bars.map((bar, index) => (
-          <BarRow key={`${bar.label} ${bar.from}`} bar={bar} x={x} y={SIZE.top + index * SIZE.row} />
+          <BarRow
+            key={`${bar.label} ${bar.from}`}
+            bar={bar}
+            x={x}
+            y={SIZE.top + index * SIZE.row}
+            most={Math.floor(shape.label / CHARACTER)}
+          />
         ))}
       </svg>
     </Scroll>
@@ -73,14 +85,22 @@ function stepBar({ step, begunAt, endedAt, state }: StepView): Bar {
   }
 }
 
-function BarRow({ bar, x, y }: { bar: Bar; x: (at: number) => number; y: number }) {
+interface BarRowProps {
+  readonly bar: Bar
+  readonly x: (at: number) => number
+  readonly y: number
+  /** Characters of its label. */
+  readonly most: number
+}
+
+function BarRow({ bar, x, y, most }: BarRowProps) {
   const { label, from, to, readyAt, tone, isStep, words } = bar
   const width = Math.max(LEAST, x(to) - x(from))
   const inset = isStep ? 8 : 4
   return (
     <g>
       <text x={isStep ? 14 : 0} y={y + 16} class={isStep ? 'small' : ''}>
-        {label.length > 20 ? `${label.slice(0, 19)}…` : label}
+        {label.length > most ? `${label.slice(0, most - 1)}…` : label}
       </text>
       {readyAt < from ? <path class="wait" d={`M${x(readyAt)} ${y + 12}H${x(from)}`} /> : null}
       <rect class={`bar is-${tone}`} x={x(from)} y={y + inset} width={width} height={SIZE.row - 2 * inset} rx={2} />
@@ -91,10 +111,18 @@ function BarRow({ bar, x, y }: { bar: Bar; x: (at: number) => number; y: number 
   )
 }
 
-function Ticks({ start, end, x, height }: { start: number; end: number; x: (at: number) => number; height: number }) {
+interface TicksProps {
+  readonly start: number
+  readonly end: number
+  readonly x: (at: number) => number
+  readonly height: number
+  readonly most: number
+}
+
+function Ticks({ start, end, x, height, most }: TicksProps) {
   return (
     <>
-      {durationTicks(end - start, TICKS).map((ms) => {
+      {durationTicks(end - start, most).map((ms) => {
         const at = x(start + ms)
         return (
           <g key={ms}>

@@ -24,3 +24,14 @@ export function When({ at, tz, relative = false, none = '–' }: WhenProps) {
     </time>
   )
 }
+
+/** A due time that has passed is not hidden behind a countdown at zero. */
+export function Next({ at, tz }: Pick<WhenProps, 'at' | 'tz'>) {
+  const isDue = at !== null && at <= now.value
+  return (
+    <span>
+      {isDue ? 'due ' : null}
+      <When at={at} tz={tz} relative none="none" />
+    </span>
+  )
+}

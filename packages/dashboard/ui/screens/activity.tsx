@@ -23,19 +23,28 @@ const PAGE = 50
 /** Who paused, ran or edited what, from the dashboard, the API, code or the command line. */
 export function ActivityScreen() {
   const [limit, setLimit] = useState(PAGE)
-  const loaded = useLoad<Page<Entry>>(`activity ${limit}`, (signal) => get('activity', { limit }, signal))
+  const loaded = useLoad<Page<Entry>>('activity', (signal) => get('activity', { limit }, signal))
   return (
     <>
       <h1>Activity</h1>
       <Show from={loaded}>
         {({ items, next }) =>
           items.length === 0 ? (
-            <Empty title="No operator has changed anything yet" />
+            <Empty title="No operator has changed anything yet" command="npx cronce pause NAME --note 'why'">
+              <p>Changes made here, over the API, in code or by a command such as this one are listed here:</p>
+            </Empty>
           ) : (
             <Card title="Operator log">
               <Entries items={items} />
               {next === null ? null : (
-                <button type="button" onClick={() => setLimit((old) => Math.min(1_000, old + PAGE))}>
+                <button
+                  type="button"
+                  data-more
+                  onClick={() => {
+                    setLimit((old) => Math.min(1_000, old + PAGE))
+                    loaded.reload()
+                  }}
+                >
                   Show {PAGE} more
                 </button>
               )}

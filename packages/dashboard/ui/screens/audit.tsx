@@ -1,43 +1,84 @@
 import { useState } from 'preact/hooks'
+import { get } from '../core/api.ts'
 import { counted } from '../core/format.ts'
+import { useLoad } from '../core/load.ts'
 import { readSarif, type SarifFinding } from '../core/sarif.ts'
-import { Card, Empty } from '../parts/feedback.tsx'
+import { can } from '../core/session.ts'
+import { Card, Empty, Show } from '../parts/feedback.tsx'
+import { When } from '../parts/when.tsx'
 
-/** A report of `cronce audit`, or of any analyser that writes SARIF. It is read in the browser, and sent nowhere. */
+interface AuditInfo {
+  readonly report: unknown
+  readonly writtenAt: number | null
+  readonly problem: string | null
+}
+
+const NO_REPORT: AuditInfo = { report: null, writtenAt: null, problem: null }
+
+/** A report of `cronce audit`, or of any analyser that writes SARIF: that of the server, or a file, which is read in the browser and sent nowhere. */
 export function AuditScreen() {
-  const [findings, setFindings] = useState<readonly SarifFinding[] | null>(null)
-  const [error, setError] = useState<string | null>(null)
+  const [own, setOwn] = useState<Reading | null>(null)
+  const loaded = useLoad<AuditInfo>('audit', async (signal) => (can('getAudit') ? get('audit', {}, signal) : NO_REPORT))
   const load = async (file: File | undefined): Promise<void> => {
-    if (file === undefined) return
-    try {
-      setFindings(readSarif(await file.text()))
-      setError(null)
-    } catch (caught) {
-      setError((caught as Error).message)
-    }
+    if (file !== undefined) setOwn(readingOf(await file.text()))
   }
   return (
     <>
       <h1>Audit</h1>
-      <p>
+      <div class="filter">
         <label class="file">
           <span>Choose a report, in SARIF</span>
           <input type="file" accept=".sarif,.json" onChange={(event) => void load(event.currentTarget.files?.[0])} />
         </label>
-      </p>
-      {error === null ? null : (
-        <p class="notice is-error" role="alert">
-          {error}
-        </p>
-      )}
-      {findings === null ? (
-        <Empty title="No report is loaded" command="npx cronce audit . --format sarif > audit.sarif">
-          <p>It is read in this browser, and sent nowhere.</p>
-        </Empty>
-      ) : (
-        <Findings findings={findings} />
-      )}
+        {own === null ? null : (
+          <button type="button" onClick={() => setOwn(null)}>
+            Close this report
+          </button>
+        )}
+      </div>
+      {own === null ? <Show from={loaded}>{(info) => <OfServer info={info} />}</Show> : <Report reading={own} />}
     </>
+  )
+}
+
+type Reading = { readonly findings: readonly SarifFinding[] } | { readonly problem: string }
+
+function readingOf(text: string): Reading {
+  try {
+    return { findings: readSarif(text) }
+  } catch (error) {
+    return { problem: (error as Error).message }
+  }
+}
+
+/** The file that the server was given, such as the report of the last build. */
+function OfServer({ info: { report, writtenAt, problem } }: { info: AuditInfo }) {
+  if (problem !== null) return <Report reading={{ problem }} />
+  if (report === null) {
+    return (
+      <Empty title="No report is loaded" command="npx cronce audit . --format sarif > audit.sarif">
+        <p>
+          A file is read in this browser, and sent nowhere. The option audit of the server shows the report of CI here.
+        </p>
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <p class="muted">
+        The report of the server, written <When at={writtenAt} relative /> (<When at={writtenAt} />)
+      </p>
+      <Report reading={readingOf(JSON.stringify(report))} />
+    </>
+  )
+}
+
+function Report({ reading }: { reading: Reading }) {
+  if ('findings' in reading) return <Findings findings={reading.findings} />
+  return (
+    <p class="notice is-error" role="alert">
+      {reading.problem}
+    </p>
   )
 }
 

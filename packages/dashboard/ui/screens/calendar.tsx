@@ -28,7 +28,11 @@ export function CalendarScreen() {
         {(data) => (
           <>
             <Card title="Fires to come, by hour">
-              <Grid data={data} />
+              {data.hours.length === 0 ? (
+                <p class="muted">Nothing is due in the next 14 days.</p>
+              ) : (
+                <Grid data={data} />
+              )}
               {data.cut ? (
                 <p class="notice">Not all due times were computed: there are too many. The counts are too low.</p>
               ) : null}

@@ -5,7 +5,7 @@ import { useLive } from '../core/live.ts'
 import { useLoad, useThrottled } from '../core/load.ts'
 import { can } from '../core/session.ts'
 import type { Deployments, InstanceView, Items, Page, Run } from '../core/types.ts'
-import { Card, Empty, Show, tell } from '../parts/feedback.tsx'
+import { Card, Empty, ErrorBox, Show, tell } from '../parts/feedback.tsx'
 import { StateBadge } from '../parts/outcome.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { When } from '../parts/when.tsx'
@@ -29,6 +29,7 @@ export function FleetScreen() {
   return (
     <>
       <h1>Fleet</h1>
+      {runs.error === null ? null : <ErrorBox error={runs.error} about="The claims of the past hour" />}
       <Show from={loaded}>
         {({ items }) => <Instances items={items} claims={runs.data?.items ?? []} reload={loaded.reload} />}
       </Show>
@@ -120,11 +121,13 @@ function Row({ instance, share, reload }: RowProps) {
       <td>
         <StateBadge state={drain && state === 'live' ? 'draining' : state} />
       </td>
-      <td>{app}</td>
+      <td class="clip" title={app}>
+        {app}
+      </td>
       <td class="clip" title={deployment}>
         {deployment}
       </td>
-      <td>
+      <td class="nowrap">
         {GONE.includes(state) ? (
           <span class="muted">–</span>
         ) : (
@@ -144,11 +147,11 @@ function Row({ instance, share, reload }: RowProps) {
           </>
         )}
       </td>
-      <td class={isOff ? 'warn' : ''}>
+      <td class={isOff ? 'nowrap warn' : 'nowrap'}>
         {clockOffsetMs < 0 ? '−' : '+'}
         {formatDuration(clockOffsetMs)}
       </td>
-      <td>
+      <td class="nowrap">
         <When at={renewedAt} relative />
       </td>
       <td>{version}</td>

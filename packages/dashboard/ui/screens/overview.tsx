@@ -5,10 +5,10 @@ import { useLoad, useThrottled } from '../core/load.ts'
 import { link, scheduleLink } from '../core/router.ts'
 import { can } from '../core/session.ts'
 import type { Alert, Items, Overview } from '../core/types.ts'
-import { Card, Empty, Show } from '../parts/feedback.tsx'
+import { Card, Empty, ErrorBox, Show } from '../parts/feedback.tsx'
 import { Slots } from '../parts/slots.tsx'
 import { Legend } from '../parts/strip.tsx'
-import { When } from '../parts/when.tsx'
+import { Next } from '../parts/when.tsx'
 
 const REFRESH_MS = 5_000
 
@@ -30,7 +30,6 @@ function Figures({ overview }: { overview: Overview }) {
   if (total === 0) return <NoSchedules />
   const count =
     fires.open + fires.succeeded + fires.failed + fires.skipped + fires.missed + fires.abandoned + fires.cancelled
-  const bad = fires.failed + fires.abandoned
   const since = String(overview.from)
   return (
     <>
@@ -42,10 +41,18 @@ function Figures({ overview }: { overview: Overview }) {
         />
         <Figure
           title="Failed"
-          value={formatCount(bad)}
-          tone={bad > 0 ? 'failed' : ''}
+          value={formatCount(fires.failed)}
+          tone={fires.failed > 0 ? 'failed' : ''}
           to={link(['fires'], { outcome: 'failed', from: since })}
         />
+        {fires.abandoned === 0 ? null : (
+          <Figure
+            title="Abandoned"
+            value={formatCount(fires.abandoned)}
+            tone="abandoned"
+            to={link(['fires'], { outcome: 'abandoned', from: since })}
+          />
+        )}
         <Figure
           title="Missed"
           value={formatCount(fires.missed)}
@@ -55,7 +62,7 @@ function Figures({ overview }: { overview: Overview }) {
         <Figure
           title="Late, 95th percentile"
           value={runs.latenessP95Ms === null ? '–' : formatDuration(runs.latenessP95Ms)}
-          to={link(['timeline'])}
+          to={link(['fires'], { late: String(Math.max(1, Math.round(runs.latenessP95Ms ?? 0))), from: since })}
         />
       </div>
       <Card title="The last 24 hours" aside={<Legend />}>
@@ -101,6 +108,7 @@ function Attention({ overview: { attention } }: { overview: Overview }) {
   const firing = (alerts.data?.items ?? []).filter(({ state }) => state === 'firing')
   return (
     <Card title="Needs attention">
+      {alerts.error === null ? null : <ErrorBox error={alerts.error} about="Alerts" />}
       {firing.length === 0 ? null : (
         <ul class="lines">
           {firing.map(({ app, rule, severity, subjects, count }) => (
@@ -116,7 +124,7 @@ function Attention({ overview: { attention } }: { overview: Overview }) {
           ))}
         </ul>
       )}
-      {attention.length === 0 && firing.length === 0 ? (
+      {attention.length === 0 && firing.length === 0 && alerts.error === null ? (
         <p class="calm">Nothing does.</p>
       ) : (
         <ul class="lines">
@@ -140,7 +148,7 @@ function NextFires({ overview: { next } }: { overview: Overview }) {
         {next.map(({ schedule, dueAt }) => (
           <li key={`${schedule} ${dueAt}`}>
             <a href={scheduleLink(schedule)}>{schedule}</a>
-            <When at={dueAt} relative />
+            <Next at={dueAt} />
           </li>
         ))}
       </ul>

@@ -7,11 +7,11 @@ import { useLoad, useThrottled } from '../core/load.ts'
 import { go, place, scheduleLink, setQuery } from '../core/router.ts'
 import { type AllSchedules, allSchedules } from '../core/schedules.ts'
 import { can } from '../core/session.ts'
-import { useStrips } from '../core/strips.ts'
+import { stripsError, useStrips } from '../core/strips.ts'
 import type { ScheduleView } from '../core/types.ts'
 import { type ActionName, ScheduleAction } from '../parts/actions.tsx'
 import { BulkBar } from '../parts/bulk.tsx'
-import { Empty, Show } from '../parts/feedback.tsx'
+import { Empty, ErrorBox, Show } from '../parts/feedback.tsx'
 import { ScheduleRow, ScheduleTitles } from '../parts/schedule-row.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 
@@ -67,6 +67,9 @@ function ScheduleList({ all, cut, reload }: { all: readonly ScheduleView[]; cut:
     <>
       <FilterBar q={q} shown={shown.length} all={all.length} cut={cut} />
       {q !== '' ? <BulkBar schedules={shown} done={reload} /> : null}
+      {stripsError.value === null ? null : (
+        <ErrorBox error={stripsError.value} about="The strips of the latest fires" />
+      )}
       {shown.length === 0 ? <Empty title="No schedule matches this filter" /> : null}
       <VirtualList
         count={shown.length}

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { get } from '../core/api.ts'
+import { ApiError, get } from '../core/api.ts'
 import { now, serverNow } from '../core/clock.ts'
 import { type Fault, faultsOf } from '../core/faults.ts'
 import { DAY_MS } from '../core/format.ts'
@@ -9,7 +9,7 @@ import { useLoad, useThrottled } from '../core/load.ts'
 import { place, setQuery } from '../core/router.ts'
 import { can } from '../core/session.ts'
 import type { Alert, Coming, Forecast, InstanceView, Items, Page, Run } from '../core/types.ts'
-import { Card, Empty, Show } from '../parts/feedback.tsx'
+import { Card, Empty, ErrorBox, Show } from '../parts/feedback.tsx'
 import { GanttView } from '../parts/gantt-view.tsx'
 import { Legend } from '../parts/strip.tsx'
 import { When } from '../parts/when.tsx'
@@ -36,6 +36,8 @@ interface Data {
   readonly coming: readonly Coming[]
   readonly cut: boolean
   readonly faults: readonly Fault[]
+  /** Why some faults may be missing. */
+  readonly faultsError: ApiError | null
 }
 
 export function TimelineScreen() {
@@ -79,15 +81,22 @@ export function TimelineScreen() {
 }
 
 function Picture({ data, by }: { data: Data; by: Grouping }) {
-  const { from, to, runs, coming, cut, faults } = data
+  const { from, to, runs, coming, cut, faults, faultsError } = data
   const gantt = useMemo(() => layOut(runs, coming, by, serverNow()), [runs, coming, by])
-  if (gantt.bars.length === 0) return <Empty title="Nothing ran or is due in this stretch of time" />
+  if (gantt.bars.length === 0) {
+    return (
+      <Empty title="Nothing ran or is due in this stretch of time" command="npx cronce start jobs.ts">
+        <p>Choose a longer stretch. If nothing runs at all, start an instance:</p>
+      </Empty>
+    )
+  }
   return (
     <>
       {cut ? (
         <p class="notice">Only the latest {RUNS.limit * RUNS.pages} runs are shown. Choose a shorter stretch.</p>
       ) : null}
       <GanttView gantt={gantt} from={from} to={to} now={now.value} by={by} faults={faults} />
+      {faultsError === null ? null : <ErrorBox error={faultsError} about="Instances or alerts, so some faults," />}
       <Faults faults={faults} />
     </>
   )
@@ -113,18 +122,23 @@ async function read(spanMs: number, given: string | null, signal: AbortSignal): 
   const hasFuture = to - start > 1
   const query = { from: Math.floor(start), to: Math.ceil(to), limit: COMING }
   const ahead = hasFuture ? await get<Forecast>('forecast', query, signal) : { items: [] }
-  const faults = faultsOf({ runs, ...(await readFleet(signal)) }, from, to)
-  return { from, to, runs, coming: ahead.items, cut: after !== null, faults }
+  const { faultsError, ...fleet } = await readFleet(signal)
+  const faults = faultsOf({ runs, ...fleet }, from, to)
+  return { from, to, runs, coming: ahead.items, cut: after !== null, faults, faultsError }
 }
 
 /** What the marks are made of. Where it cannot be read, the runs are shown without it. */
 async function readFleet(signal: AbortSignal) {
-  const none = { items: [] }
+  let faultsError: ApiError | null = null
+  const none = (error: unknown): { items: [] } => {
+    faultsError = error instanceof ApiError ? error : null
+    return { items: [] }
+  }
   const [instances, alerts] = await Promise.all([
-    get<Items<InstanceView>>('instances', {}, signal).catch(() => none),
-    can('listAlerts') ? get<Items<Alert>>('alerts', { all: 'true' }, signal).catch(() => none) : none,
+    get<Items<InstanceView>>('instances', {}, signal).catch(none),
+    can('listAlerts') ? get<Items<Alert>>('alerts', { all: 'true' }, signal).catch(none) : none(null),
   ])
-  return { instances: instances.items, alerts: alerts.items }
+  return { instances: instances.items, alerts: alerts.items, faultsError }
 }
 
 function Faults({ faults }: { faults: readonly Fault[] }) {

@@ -1,4 +1,4 @@
-import { hidePayloads } from '../hide-payloads.ts'
+import { hidePayloads, redactPayloads } from '../hide-payloads.ts'
 import type { Seal } from '../seal.ts'
 import type { EventHub, Listener, Session } from './hub.ts'
 import type { Told } from './ring.ts'
@@ -16,6 +16,8 @@ export interface StreamOptions {
   readonly seal: Seal | null
   /** The reader may see inputs and results. */
   readonly hasPayloads: boolean
+  /** Names of fields of inputs and results that it may not. */
+  readonly redact: ReadonlySet<string>
 }
 
 /** After this many heartbeats in a row that the reader has not read, the stream ends. */
@@ -135,7 +137,8 @@ class EventStream implements Listener {
   }
 
   #shown(data: string): string {
-    return this.#options.hasPayloads ? data : hidePayloads(data)
+    const { hasPayloads, redact } = this.#options
+    return hasPayloads ? redactPayloads(data, redact) : hidePayloads(data)
   }
 
   #wants(event: Told): boolean {

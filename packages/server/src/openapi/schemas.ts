@@ -26,6 +26,8 @@ const MISSED = choice('skip', 'latest', 'all')
 
 const FIRE_COUNTS = { open: INTEGER, ...Object.fromEntries(OUTCOMES.map((outcome) => [outcome, INTEGER])) }
 
+const PROGRESS: Schema = orNull(object({ fraction: NUMBER, message: orNull(TEXT), at: AT }))
+
 /** Everything that the API sends, by name. The types of the client say the same, and the tests hold every answer against these. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...DEFINITION_SCHEMAS,
@@ -90,6 +92,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     next: about(INTEGER, 'The `after` of what comes later.'),
     cut: about(BOOLEAN, 'The log was longer than what is kept of it.'),
     open: about(BOOLEAN, 'The run has not ended: there may be more.'),
+    progress: PROGRESS,
   }),
   Step: object({
     schedule: TEXT,
@@ -214,6 +217,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     rights: about(array(choice(...RIGHTS)), 'What the caller may do with the schedules that it sees.'),
     partial: about(BOOLEAN, 'The caller sees some schedules only.'),
     operations: about(array(TEXT), 'The operationId of everything that the caller may do.'),
+  }),
+  Audit: object({
+    report: about(ANYTHING, 'A SARIF log. Null: the server was given none, or it cannot be read.'),
+    writtenAt: about(orNull(AT), 'When the file was written.'),
+    problem: about(orNull(TEXT), 'Why it cannot be read.'),
   }),
   Strip: object({
     schedule: TEXT,
@@ -340,7 +348,7 @@ function runFields(): Readonly<Record<string, Schema>> {
     cancel: orNull(object({ at: AT, reason: TEXT, detail: orNull(TEXT) })),
     error: orNull(object({ name: TEXT, message: TEXT, code: orNull(TEXT), stack: orNull(TEXT) })),
     result: ANYTHING,
-    progress: orNull(object({ fraction: NUMBER, message: orNull(TEXT), at: AT })),
+    progress: PROGRESS,
   }
 }
 

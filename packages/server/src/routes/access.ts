@@ -1,4 +1,5 @@
 import { answerJson } from '../answer.ts'
+import { auditReport } from '../audit-report.ts'
 import { mayCall } from '../may-call.ts'
 import { ref } from '../openapi/schema.ts'
 import { version } from '../version.ts'
@@ -22,6 +23,16 @@ export const ACCESS_ROUTES: readonly Route[] = [
         partial: asker.isVisible !== null,
         operations: operationsFor(asker, document),
       }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/audit',
+    id: 'getAudit',
+    about: 'The SARIF report that the server was given, such as the one that CI makes of the code.',
+    access: 'read',
+    isOfAll: true,
+    answer: ref('Audit'),
+    handle: async ({ options }) => answerJson(await auditReport(options.audit)),
   }),
 ]
 

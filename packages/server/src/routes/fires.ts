@@ -106,15 +106,27 @@ export const FIRE_ROUTES: readonly Route[] = [
       dueAt: { kind: 'instant', about: 'Of the fire of the schedule that is due then.' },
       from: { kind: 'instant', about: 'Of fires due from this instant on.' },
       to: { kind: 'instant', about: 'Of fires due before this instant.' },
+      lateBy: {
+        kind: 'integer',
+        about:
+          'Started at least this number of milliseconds after it could. A page has those of `limit` runs, which may be none.',
+        min: 0,
+      },
       ...NONCE,
       ...PAGE,
     },
     answer: page('RunSummary'),
     handle: async ({ source, query }) => {
-      const { dueAt, nonce, ...filter } = query as RunQuery
+      const { dueAt, nonce, lateBy = 0, ...filter } = query as RunQuery
       const isOfFire = dueAt !== undefined || nonce !== undefined
       const fire = { schedule: filter.schedule, dueAt, nonce } as FireRef
-      return boundedPage(isOfFire ? { ...filter, fire } : filter, (options) => source.runs.list(options), summarize)
+      const isLate = ({ latenessMs }: RunView): boolean => lateBy === 0 || latenessMs >= lateBy
+      return boundedPage(
+        isOfFire ? { ...filter, fire } : filter,
+        (options) => source.runs.list(options),
+        summarize,
+        isLate,
+      )
     },
   }),
   route({
@@ -130,14 +142,14 @@ export const FIRE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: `${RUN}/log`,
     id: 'getLog',
-    about: 'The log of a run, or what of it is new.',
+    about: 'The log of a run, or what of it is new, and how far the run is.',
     access: 'read',
     query: { after: { kind: 'integer', about: '`next` of the answer before: only what came later.', min: 0 } },
     answer: ref('Log'),
     handle: async ({ source, parts, query }) => {
       const { after = 0 } = query as { after?: number }
-      const { log, logCut, endedAt } = await source.runs.get(parts('schedule'), parts('token'))
-      return answerJson({ items: log.slice(after), next: log.length, cut: logCut, open: endedAt === null })
+      const { log, logCut, endedAt, progress } = await source.runs.get(parts('schedule'), parts('token'))
+      return answerJson({ items: log.slice(after), next: log.length, cut: logCut, open: endedAt === null, progress })
     },
   }),
   route({
@@ -155,6 +167,7 @@ export const FIRE_ROUTES: readonly Route[] = [
 ]
 
 interface RunQuery extends RunListOptions {
+  readonly lateBy?: number
   readonly dueAt?: number
   readonly nonce?: string
 }

@@ -51,12 +51,13 @@ export const SERVICE_ROUTES: readonly Route[] = [
   }),
 ]
 
-async function streamEvents({ events, request, query, principal, seal, asker: { rights, isVisible } }: Call) {
+async function streamEvents({ events, request, query, principal, seal, options, asker: { rights, isVisible } }: Call) {
   // The body of a HEAD is neither read nor closed.
   if (request.method === 'HEAD') return answerJson({})
   const { schedule, job } = query as { schedule?: string; job?: string }
   const lastEventId = request.headers.get('last-event-id')
-  const shown = { isVisible, seal: isVisible === null ? null : seal, hasPayloads: rights.has('seeInput') }
+  const { redact } = options
+  const shown = { isVisible, seal: isVisible === null ? null : seal, hasPayloads: rights.has('seeInput'), redact }
   return openStream(events, { lastEventId, schedule, job, principal, signal: request.signal, ...shown })
 }
 

@@ -1,4 +1,16 @@
-import { isClass, isFunction, isNode, keyOf, type Node, nameOf, pathOf, propertyOf, unwrap } from './ast.ts'
+import {
+  enclosingFunction,
+  findAll,
+  isClass,
+  isFunction,
+  isNode,
+  keyOf,
+  type Node,
+  nameOf,
+  pathOf,
+  propertyOf,
+  unwrap,
+} from './ast.ts'
 import { importOf, lookup, type Module } from './module.ts'
 import { followExport, type Modules } from './modules.ts'
 import { NEST_EXPRESSIONS } from './nest-expressions.ts'
@@ -97,8 +109,39 @@ function identifier(modules: Modules, module: Module, node: Node, depth: number)
     const value = evaluate(modules, module, declared.init, depth - 1)
     return declared.path.reduce((at, key) => property(modules, at, key, depth - 1), value)
   }
+  const made = isOwn && !declared.isConst ? madeLater(module, name, declared.init) : null
+  if (made !== null) return { kind: 'node', node: made, module }
   const binding = importOf(module, node)
   return binding === null ? UNKNOWN : exported(modules, module.path, binding, depth)
+}
+
+const objects = new WeakMap<Module, ReadonlyMap<string, readonly Node[]>>()
+
+/** `let service = null`, and later `service = new Service()`, the only object that it is ever given. */
+function madeLater(module: Module, name: string, init: Node | null): Node | null {
+  if (init !== null && !isEmptyValue(init)) return null
+  let given = objects.get(module)
+  if (given === undefined) {
+    const writes = findAll(module.program, isWriteOfName).filter(({ right }) => !isEmptyValue(right!))
+    given = new Map(
+      [...Map.groupBy(writes, ({ left }) => nameOf(left)!)].map(([key, each]) => [
+        key,
+        each.map(({ right }) => right!),
+      ]),
+    )
+    objects.set(module, given)
+  }
+  const [only, ...others] = (given.get(name) ?? []).map(unwrap)
+  return only?.type === 'NewExpression' && others.length === 0 ? only : null
+}
+
+function isWriteOfName({ type, left }: Node): boolean {
+  return type === 'AssignmentExpression' && left?.type === 'Identifier'
+}
+
+function isEmptyValue(written: Node): boolean {
+  const node = unwrap(written)
+  return (node.type === 'Literal' && node.value === null) || nameOf(node) === 'undefined'
 }
 
 const writes = new WeakMap<Module, Map<string, number>>()
@@ -181,7 +224,26 @@ function classMember(modules: Modules, module: Module, holder: Node, name: strin
       ? { kind: 'node', node: each.value, module }
       : evaluate(modules, module, each.value, depth - 1)
   }
-  return UNKNOWN
+  const given = fieldValue(holder, name)
+  return given === null ? UNKNOWN : evaluate(modules, module, given, depth - 1)
+}
+
+const fields = new WeakMap<Node, Map<string, readonly Node[]>>()
+
+/** `this.interval = 60_000` in the constructor, if nothing else in the class writes the field. */
+export function fieldValue(holder: Node, name: string): Node | null {
+  let writes = fields.get(holder)
+  if (writes === undefined) {
+    writes = Map.groupBy(findAll(holder, isWriteOfField), ({ left }) => keyOf(left!) ?? '')
+    fields.set(holder, writes)
+  }
+  const [only, ...others] = writes.get(name) ?? []
+  if (only === undefined || others.length > 0) return null
+  return enclosingFunction(only)?.parent?.kind === 'constructor' ? only.right! : null
+}
+
+function isWriteOfField({ type, left }: Node): boolean {
+  return type === 'AssignmentExpression' && left?.type === 'MemberExpression' && left.object?.type === 'ThisExpression'
 }
 
 /** The property of an object literal, enum, class or module. */

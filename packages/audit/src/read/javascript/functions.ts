@@ -1,5 +1,5 @@
 import { findAll, isCall, isClass, isFunction, isNode, keyOf, type Node, nameOf, unwrap } from './ast.ts'
-import { classAround, evaluate } from './evaluate.ts'
+import { classAround, evaluate, fieldValue } from './evaluate.ts'
 import { importOf, lookup, type Module } from './module.ts'
 import { followExport, type Modules } from './modules.ts'
 
@@ -116,7 +116,9 @@ function injectedType(holder: Node, name: string): Node | null {
     const parameter = member.kind === 'constructor' ? parameterNamed(member.value as Node, name) : null
     if (parameter !== null) return typeNameOf(parameter)
   }
-  return null
+  const given = fieldValue(holder, name)
+  const made = given === null ? null : unwrap(given)
+  return made?.type === 'NewExpression' ? (made.callee ?? null) : null
 }
 
 function parameterNamed(builder: Node, name: string): Node | null {

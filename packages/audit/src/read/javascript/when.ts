@@ -75,13 +75,26 @@ function isDate(modules: Modules, module: Module, written: Node, depth = 4): boo
     const path = pathOf(node.callee!)
     return /^(?:toDate|toJSDate)$/.test(path.at(-1)!) || path[0] === 'DateTime'
   }
-  const value = evaluate(modules, module, node)
+  const choices = choicesOf(node)
+  if (choices.length > 0) return depth > 0 && choices.some((choice) => isDate(modules, module, choice, depth - 1))
+  const known = evaluate(modules, module, node)
+  const value = known.kind === 'env' && known.fallback !== null ? known.fallback : known
   if (value.kind === 'node') return value.node.type === 'NewExpression' && nameOf(value.node.callee) === 'Date'
-  if (value.kind !== 'unknown') return false
+  return value.kind === 'unknown' && isDeclaredDate(modules, module, node, depth)
+}
+
+/** What is not known is an instant if its type, its value or its name says so. */
+function isDeclaredDate(modules: Modules, module: Module, node: Node, depth: number): boolean {
   const declared = node.type === 'Identifier' ? lookup(module, node.name as string, node) : null
   if (nameOf(declared?.node.typeAnnotation?.typeAnnotation?.typeName) === 'Date') return true
   if (declared?.init != null) return depth > 0 && isDate(modules, module, declared.init, depth - 1)
   return /(?:date|^at$|deadline|timestamp)$/i.test(pathOf(node).at(-1) ?? '')
+}
+
+/** The values that `a ? b : c` and `b ?? c` choose from: what stands for an instant once does so always. */
+function choicesOf({ type, left, right, consequent, alternate }: Node): readonly Node[] {
+  if (type === 'ConditionalExpression') return [consequent as Node, alternate!]
+  return type === 'LogicalExpression' ? [left!, right!] : []
 }
 
 /** node-schedule takes dates as well: `scheduleJob(warningTime, …)`. */
