@@ -186,6 +186,13 @@ const ALIASES = [
   'interval',
 ]
 
+test('a page of the documentation is named by its address, since packages do not contain it', () => {
+  const wrong = [...stringsOfSources()]
+    .filter(({ text }) => /(?<!\/blob\/main\/)\bdocs\/[\w/-]+\.md/.test(text))
+    .map(({ file, line }) => `${file}:${line}`)
+  assert.deepEqual(wrong, [])
+})
+
 test('every flag that a message, a hint or a help text names exists', async () => {
   const flagsOf = new Map<string, ReadonlySet<string>>()
   for (const { name, aliases = [], load } of COMMANDS) {
