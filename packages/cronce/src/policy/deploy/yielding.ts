@@ -3,7 +3,7 @@ import type { Instant, Retirement, ScheduleState } from '../../model/schedule.ts
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
-import { type DefineWish, define, endWaiting, refuseTaking } from '../operate/define.ts'
+import { type DefineWish, define, endWaiting, RECORD_UNREAD, refuseTaking } from '../operate/define.ts'
 import { missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRefusal } from '../refusals.ts'
@@ -51,7 +51,9 @@ export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWis
   const holder = state.id === id ? wanted.holder : undefined
   if (state.id === id && comesBack(state, holder, leavesJob)) {
     const decision = define(found, id, wanted, context)
-    return decision === null || isRefusal(decision) ? null : decision
+    if (decision === null || !isRefusal(decision)) return decision
+    // The declaration that follows reads what is on record at its one instant.
+    if (decision.refused !== RECORD_UNREAD) return null
   }
   const draft = begin(found, context)
   // Below every deployment: the taker's own may define it otherwise.
