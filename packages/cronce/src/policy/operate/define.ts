@@ -80,6 +80,7 @@ export function define(
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isOver(id, wanted, context.now)) return refusePast(id)
   if (isMoved && isUnread(state, wanted, context.now)) return unread(id)
+  if (state.retiredAt !== null && isRedateUnread(wanted, context.now)) return unread(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
   const draft = begin(state, context)
@@ -94,6 +95,7 @@ function defineNew(id: string, wanted: DefineWish, context: Context): Decision |
   if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
   if (isHeld(wanted)) return held(id, wanted.holder!.id)
   if (mayHaveRun(wanted, context.now) && wanted.onRecord === undefined) return unread(id)
+  if (isRedateUnread(wanted, context.now)) return unread(id)
   return isOver(id, wanted, context.now) ? refusePast(id) : create(id, wanted, context)
 }
 
@@ -136,6 +138,7 @@ function create(id: string, wanted: DefineWish, context: Context): Decision {
     },
     context,
   )
+  missRedated(draft, wanted)
   set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), plannedTo) })
   if (holder !== undefined && source.kind === 'code') {
     const by = { deployment: wanted.standing?.deployment ?? '', number: source.number }
@@ -253,7 +256,31 @@ function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Inst
   const mark = markAfterHolder(holder, wanted, draft.context.now)
   const { plannedTo, ...carried } = continueJob(holder, draft.state, mark)
   set(draft, carried)
+  missRedated(draft, wanted)
   return plannedTo
+}
+
+/**
+ * The one instant that a job gets together with its new name, if it has passed. `null`: it gets none. Where the name is taken from another
+ * app, the declaration that follows decides.
+ */
+function redatedTo({ definition, source, holder, standing }: DefineWish, now: Instant): Instant | null {
+  const { trigger } = definition
+  if (source.kind !== 'code' || trigger?.kind !== 'at' || trigger.at > now) return null
+  if (holder === undefined || standing?.takesFrom !== undefined) return null
+  return hasSameTiming(holder.definition, definition) ? null : trigger.at
+}
+
+function isRedateUnread(wanted: DefineWish, now: Instant): boolean {
+  return wanted.onRecord === undefined && redatedTo(wanted, now) !== null
+}
+
+/** It may have run under a name that is forgotten: it is missed, unless it is on record. */
+function missRedated(draft: Draft, wanted: DefineWish): void {
+  const at = redatedTo(wanted, draft.context.now)
+  if (at === null) return
+  const onRecord = [...(wanted.onRecord ?? []), ...draft.history]
+  if (!onRecord.some((record) => record.nonce === '' && covers(record, at))) missInstant(draft, at)
 }
 
 /**
