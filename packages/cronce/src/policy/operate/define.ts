@@ -229,12 +229,16 @@ function markAfter(draft: Draft, wanted: DefineWish, { definition: old }: Schedu
 /** The one instant of the new rule is behind the mark of the old one. If it is not on record, the misfire policy decides about it. */
 function markBefore(draft: Draft, at: Instant, onRecord: readonly FireRecord[]): Instant {
   const { context, state, history, creates } = draft
-  const isPlanned = [...onRecord, ...history].some((record) => record.nonce === '' && covers(record, at))
+  const isPlanned = isAmong([...onRecord, ...history], at)
   if (isPlanned || creates.some(({ dueAt, nonce }) => nonce === '' && dueAt === at)) return context.now
   if (at >= keptSince(state, context.now)) return at - 1
   // It may have run, and its record may have been deleted since: planning it could repeat it.
   missInstant(draft, at)
   return context.now
+}
+
+function isAmong(records: readonly Pick<FireRecord, 'nonce' | 'dueAt' | 'range'>[], at: Instant): boolean {
+  return records.some((record) => record.nonce === '' && covers(record, at))
 }
 
 /** Whether the schedule has gone past the one instant of the new rule, and no caller has read what is on record there. */
@@ -279,8 +283,7 @@ function isRedateUnread(wanted: DefineWish, now: Instant): boolean {
 function missRedated(draft: Draft, wanted: DefineWish): void {
   const at = redatedTo(wanted, draft.context.now)
   if (at === null) return
-  const onRecord = [...(wanted.onRecord ?? []), ...draft.history]
-  if (!onRecord.some((record) => record.nonce === '' && covers(record, at))) missInstant(draft, at)
+  if (!isAmong([...(wanted.onRecord ?? []), ...draft.history], at)) missInstant(draft, at)
 }
 
 /**
