@@ -86,7 +86,7 @@ export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
     name: 'unread-instant-keeps-the-name',
     rule: 'P5, rule 42',
     breaks: 'A job with one instant that has passed never gets its name from the app that has retired it.',
-    edits: [edit('policy/deploy/yielding.ts', 'if (decision.refused !== RECORD_UNREAD) return null', 'return null')],
+    edits: [edit('policy/deploy/yielding.ts', 'decision.refused === RECORD_UNREAD ? RECORD_UNREAD : null', 'null')],
     caughtBy: {
       judge: 'tests',
       file: 'packages/cronce/test/engine/deploy-moves.test.ts',

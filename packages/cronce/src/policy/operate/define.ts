@@ -79,8 +79,7 @@ export function define(
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isOver(id, wanted, context.now)) return refusePast(id)
-  if (isMoved && isUnread(state, wanted, context.now)) return unread(id)
-  if (state.retiredAt !== null && isRedateUnread(wanted, context.now)) return unread(id)
+  if (isUnread(state, wanted, context.now)) return unread(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
   const draft = begin(state, context)
@@ -244,7 +243,9 @@ function isAmong(records: readonly Pick<FireRecord, 'nonce' | 'dueAt' | 'range'>
 /** Whether the schedule has gone past the one instant of the new rule, and no caller has read what is on record there. */
 function isUnread(state: ScheduleState, wanted: DefineWish, now: Instant): boolean {
   const isTakenOver = state.retiredAt !== null && wanted.holder !== undefined
-  return wanted.onRecord === undefined && !isTakenOver && planFrom(wanted, now + 1) <= Math.min(now, markOf(state))
+  if (isTakenOver || wanted.onRecord !== undefined) return isTakenOver && isRedateUnread(wanted, now)
+  const isMoved = !hasSameTiming(state.definition, wanted.definition)
+  return isMoved && planFrom(wanted, now + 1) <= Math.min(now, markOf(state))
 }
 
 function unread(id: string): Refusal {
