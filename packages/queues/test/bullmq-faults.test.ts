@@ -83,6 +83,29 @@ test('a scheduler that is killed or stopped leaves the job alone: its peer waits
   await Promise.all([third.kill(), worker.kill()])
 })
 
+test('a scheduler that is killed between the enqueue and the record of it leaves one job', async () => {
+  const store = `sqlite:${join(folder, 'enqueued.db')}`
+  const order = { url: server.url, queue: 'reports-enqueued', store, enqueues: true }
+  const first = startProgram('bull-scheduler.ts', { ...order, hangs: true })
+  await first.told('started')
+  const client = await connect({ store, logger: false })
+  const { fire } = await client.schedules.trigger('report', {})
+  const { id } = await first.told('added')
+  const second = startProgram('bull-scheduler.ts', order)
+  await second.told('started')
+  await first.kill()
+  const { state, attempt } = await ended(client, fire)
+  assert.deepEqual([state, attempt, (await second.told('added')).id], ['succeeded', 2, id])
+  const queue = new Queue(order.queue, { connection: { url: server.url } })
+  assert.deepEqual(
+    (await allJobs(queue)).map((job) => job.id),
+    [id],
+  )
+  await queue.close()
+  await client.close()
+  await second.kill()
+})
+
 test('completed: a run waits while its queue is unreachable', async (context) => {
   const { app, queue, worker } = await world(context, server.url, { wait: 'completed' })
   const program = await worker()

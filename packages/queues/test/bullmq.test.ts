@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Queue } from 'bullmq'
+import { Queue } from 'bullmq'
 import { type Server, startRedis } from '../../../scripts/servers/index.ts'
+import { cronce } from '../../cronce/src/index.ts'
 import { type BullmqOptions, bullmq, type QueueError } from '../src/bullmq.ts'
 import { allJobs, losing, world } from './bull-kit.ts'
 import { ended, fired, logOf, runsOf, until } from './kit.ts'
@@ -104,6 +105,44 @@ test('completed: a worker that is killed is replaced by BullMQ, and the run says
     [...first.lines, ...second.lines].filter(({ what }) => what === 'began').map(({ id }) => id),
     [jobId, jobId],
   )
+})
+
+test('fires of two namespaces in one queue are two jobs, also if names and due times are the same and have colons', async (context) => {
+  const queue = new Queue('shared', { connection: { url: server.url, maxRetriesPerRequest: 1 } })
+  const at = Date.now() + 1_000
+  const ids = ['blue', 'green'].map(async (namespace) => {
+    const app = cronce({ store: 'memory:', namespace, logger: false, signals: false, app: 'queues' })
+    context.after(() => app.stop())
+    app.job('report:eu:daily', { at }, bullmq(queue))
+    const told = new Promise<{ readonly dueAt: number }>((resolve) => app.on('fire.ended', resolve))
+    await app.start()
+    assert.equal((await told).dueAt, at)
+  })
+  context.after(() => queue.close())
+  await Promise.all(ids)
+  const jobs = await allJobs(queue)
+  assert.deepEqual(
+    jobs.map(({ name, data }) => [name, data.schedule, data.dueAt]),
+    [
+      ['report:eu:daily', 'report:eu:daily', at],
+      ['report:eu:daily', 'report:eu:daily', at],
+    ],
+  )
+  assert.equal(new Set(jobs.map(({ id }) => id)).size, 2)
+})
+
+test("an operator's retry of a fire adds nothing for as long as the queue keeps its job", async (context) => {
+  const { app, queue } = await world(context, server.url, {})
+  const fire = await fired(app, 'report')
+  await app.fires.retry(fire, { force: true })
+  const again = await until('it has run again', async () => {
+    const found = await app.fires.get(fire)
+    return found.attempt === 2 && found.state === 'succeeded' && found
+  })
+  assert.equal((await allJobs(queue)).length, 1)
+  await queue.obliterate({ force: true })
+  await app.fires.retry(again, { force: true })
+  await until('it is enqueued', async () => (await allJobs(queue)).length === 1)
 })
 
 test('cancel: a job that waits is removed', async (context) => {

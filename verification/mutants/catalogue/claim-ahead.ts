@@ -310,6 +310,17 @@ export const CLAIM_AHEAD_MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    name: 'ahead-planned-again',
+    rule: 'P5',
+    breaks: 'A fire that was claimed ahead and runs again after a crash is recorded as planned at its due time.',
+    edits: [edit('policy/plan/start.ts', 'fire.attempt > 0 ? fire.plannedAt : ', '')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/policy/claimed-ahead.test.ts',
+      names: ['a fire that was claimed ahead keeps the time at which it was planned when it runs again'],
+    },
+  },
+  {
     name: 'ahead-delivered-counts-as-ahead',
     rule: 'P6, lean rule 15',
     breaks:

@@ -72,6 +72,30 @@ const namedTwice = (...names: string[]): CaughtBy => ({
 /** Mistakes in what deployments do to schedules. */
 export const DEPLOYMENT_MUTANTS: readonly Mutant[] = [
   {
+    name: 'redated-instant-lost',
+    rule: 'P5, rule 42',
+    breaks: 'A job that gets another name and another, passed instant at once leaves that on no record.',
+    edits: [
+      edit('policy/operate/define.ts', 'at === null) return\n  if (!isAmong', 'at !== -1) return\n  if (!isAmong'),
+    ],
+    caughtBy: oldNames(
+      'a due time that a job gets together with its new name, and that has passed, is missed unless it is on record',
+    ),
+  },
+  {
+    name: 'unread-instant-keeps-the-name',
+    rule: 'P5, rule 42',
+    breaks: 'A job with one instant that has passed never gets its name from the app that has retired it.',
+    edits: [edit('policy/deploy/yielding.ts', 'decision.refused === RECORD_UNREAD ? RECORD_UNREAD : null', 'null')],
+    caughtBy: {
+      judge: 'tests',
+      file: 'packages/cronce/test/engine/deploy-moves.test.ts',
+      names: [
+        'a job with a single due time that has passed takes its name from an app that no longer has it, and is on record once',
+      ],
+    },
+  },
+  {
     name: 'late-instant-behind-the-cron-lost',
     rule: 'P5',
     breaks: 'One instant that is deployed late leaves no record if the cron before it has gone past it.',

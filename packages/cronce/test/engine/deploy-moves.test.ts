@@ -42,6 +42,30 @@ test('with ids, a program whose app gets a name of its own has its jobs once its
   fleet.end()
 })
 
+test('a job with a single due time that has passed takes its name from an app that no longer has it, and is on record once', async () => {
+  for (const isGone of [true, false]) {
+    for (const minute of [3, 3.5]) {
+      const fleet = await createFleet()
+      const old = await fleet.add(jobs('promo', 'report'), { app: 'shop', deployment: 'v1' })
+      await fleet.advance('10m')
+      if (!isGone) await fleet.add(jobs('report'), { app: 'shop', deployment: 'v2' })
+      await stop(fleet, old)
+      await fleet.advance('5m')
+      const dueAt = NEW_YEAR + minute * MINUTE
+      await fleet.add((app) => void app.job('promo', { at: dueAt }, () => {}), { app: 'sale', deployment: 's1' })
+      await fleet.advance('10m')
+      assert.deepEqual(await ownersOf(fleet, 'promo'), ['sale'])
+      assert.equal((await fleet.operator.schedules.get('promo')).trigger?.kind, 'at')
+      const { reason } = await fleet.operator.fires.get({ schedule: 'promo', dueAt })
+      // Once the old app is gone, its rule counts until the name has passed on: a fire of it made up for the late one.
+      const isSuperseded = isGone && minute === 3.5
+      assert.equal(reason, isSuperseded ? 'superseded' : 'completed')
+      assert.equal(ran(fleet, 'promo').filter((one) => one === minute).length, isSuperseded ? 0 : 1)
+      fleet.end()
+    }
+  }
+})
+
 test('a process that restarts keeps its job, though another app with the very same jobs waits for the name', async () => {
   for (const awayMs of [2_000, 10_000, 30_000]) {
     const fleet = await createFleet()

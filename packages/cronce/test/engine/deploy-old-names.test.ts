@@ -272,6 +272,39 @@ test('the one instant of a job does not run again under a new name whose release
   fleet.end()
 })
 
+test('a due time that a job gets together with its new name, and that has passed, is missed unless it is on record', async () => {
+  for (const [minute, reasons] of [
+    [5, ['completed']],
+    [5.5, ['too-late']],
+  ] as const) {
+    const fleet = await createFleet()
+    const dueAt = NEW_YEAR + minute * MINUTE
+    const redated =
+      (name: string, was: string): Declare =>
+      (app) =>
+        void app.job(name, { at: dueAt, was }, () => {})
+    let last = await fleet.add(declare('bill'), { deployment: 'v1' })
+    for (const [declared, id] of [
+      [redated('invoice', 'bill'), 'v2'],
+      [declare({ name: 'bill', was: 'invoice' }), 'v3'],
+      [redated('invoice', 'bill'), 'v4'],
+    ] as const) {
+      await fleet.advance('10m')
+      const next = await fleet.add(declared, { deployment: id })
+      await stop(fleet, last)
+      last = next
+    }
+    await fleet.advance('30m')
+    const { items } = await fleet.operator.fires.list({ limit: 1_000 })
+    assert.deepEqual(
+      items.filter((fire) => fire.dueAt === dueAt).map(({ reason }) => reason),
+      reasons,
+    )
+    assert.equal((await fleet.operator.schedules.get('invoice')).state, 'finished')
+    fleet.end()
+  }
+})
+
 test('removing the first name of a job leaves its later names, and what waits there', async () => {
   const fleet = await createFleet()
   const first = await fleet.add(declare('bill'), { deployment: 'v1' })

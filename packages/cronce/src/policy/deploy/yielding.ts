@@ -3,7 +3,7 @@ import type { Instant, Retirement, ScheduleState } from '../../model/schedule.ts
 import { MAX_STEPS } from '../bounds.ts'
 import type { Context, Decision } from '../decision.ts'
 import { begin, type Draft, finish, set } from '../draft.ts'
-import { type DefineWish, define, endWaiting, refuseTaking } from '../operate/define.ts'
+import { type DefineWish, define, endWaiting, RECORD_UNREAD, refuseTaking } from '../operate/define.ts'
 import { missRetired } from '../plan/plan.ts'
 import { canRead, markOf, nextUnskipped, seriesOf } from '../plan/series.ts'
 import { isRefusal } from '../refusals.ts'
@@ -50,8 +50,8 @@ export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWis
   const found = leavesJob ? leaveJob(state, by, context.now) : state
   const holder = state.id === id ? wanted.holder : undefined
   if (state.id === id && comesBack(state, holder, leavesJob)) {
-    const decision = define(found, id, wanted, context)
-    return decision === null || isRefusal(decision) ? null : decision
+    const decision = declareTaken(found, id, wanted, context)
+    if (decision !== RECORD_UNREAD) return decision
   }
   const draft = begin(found, context)
   // Below every deployment: the taker's own may define it otherwise.
@@ -59,6 +59,18 @@ export function takeSchedule(state: ScheduleState, id: string, wanted: DefineWis
   if (leavesJob) endWaiting(draft)
   if (holder?.retiredAt === null) retireBeside(draft, holder.id, by)
   return finish(draft)
+}
+
+/** `RECORD_UNREAD`: the declaration that follows reads what is on record at its one instant. */
+function declareTaken(
+  found: ScheduleState,
+  id: string,
+  wanted: DefineWish,
+  context: Context,
+): Decision | null | typeof RECORD_UNREAD {
+  const decision = define(found, id, wanted, context)
+  if (decision === null || !isRefusal(decision)) return decision
+  return decision.refused === RECORD_UNREAD ? RECORD_UNREAD : null
 }
 
 /** The rename of a taken name stopped half-way: its job has gone on nowhere, and is as one that no process declared in between. */

@@ -79,7 +79,7 @@ export function define(
   const isSame = isEqual(state.definition, wanted.definition) && state.retiredAt === null
   const isMoved = !hasSameTiming(state.definition, wanted.definition)
   if (isMoved && isOver(id, wanted, context.now)) return refusePast(id)
-  if (isMoved && isUnread(state, wanted, context.now)) return unread(id)
+  if (isUnread(state, wanted, context.now)) return unread(id)
   if (!isSame) return change(state, wanted, context)
   if (isEqual(state.source, wanted.source)) return null
   const draft = begin(state, context)
@@ -94,6 +94,7 @@ function defineNew(id: string, wanted: DefineWish, context: Context): Decision |
   if (by !== null) return superseded(id, wanted.standing!.app.name, by.id)
   if (isHeld(wanted)) return held(id, wanted.holder!.id)
   if (mayHaveRun(wanted, context.now) && wanted.onRecord === undefined) return unread(id)
+  if (isRedateUnread(wanted, context.now)) return unread(id)
   return isOver(id, wanted, context.now) ? refusePast(id) : create(id, wanted, context)
 }
 
@@ -136,6 +137,7 @@ function create(id: string, wanted: DefineWish, context: Context): Decision {
     },
     context,
   )
+  missRedated(draft, wanted)
   set(draft, { nextAt: nextUnskipped(draft.state, seriesOf(id, definition), plannedTo) })
   if (holder !== undefined && source.kind === 'code') {
     const by = { deployment: wanted.standing?.deployment ?? '', number: source.number }
@@ -226,7 +228,7 @@ function markAfter(draft: Draft, wanted: DefineWish, { definition: old }: Schedu
 /** The one instant of the new rule is behind the mark of the old one. If it is not on record, the misfire policy decides about it. */
 function markBefore(draft: Draft, at: Instant, onRecord: readonly FireRecord[]): Instant {
   const { context, state, history, creates } = draft
-  const isPlanned = [...onRecord, ...history].some((record) => record.nonce === '' && covers(record, at))
+  const isPlanned = isAmong([...onRecord, ...history], at)
   if (isPlanned || creates.some(({ dueAt, nonce }) => nonce === '' && dueAt === at)) return context.now
   if (at >= keptSince(state, context.now)) return at - 1
   // It may have run, and its record may have been deleted since: planning it could repeat it.
@@ -234,10 +236,16 @@ function markBefore(draft: Draft, at: Instant, onRecord: readonly FireRecord[]):
   return context.now
 }
 
+function isAmong(records: readonly Pick<FireRecord, 'nonce' | 'dueAt' | 'range'>[], at: Instant): boolean {
+  return records.some((record) => record.nonce === '' && covers(record, at))
+}
+
 /** Whether the schedule has gone past the one instant of the new rule, and no caller has read what is on record there. */
 function isUnread(state: ScheduleState, wanted: DefineWish, now: Instant): boolean {
   const isTakenOver = state.retiredAt !== null && wanted.holder !== undefined
-  return wanted.onRecord === undefined && !isTakenOver && planFrom(wanted, now + 1) <= Math.min(now, markOf(state))
+  if (isTakenOver || wanted.onRecord !== undefined) return isTakenOver && isRedateUnread(wanted, now)
+  const isMoved = !hasSameTiming(state.definition, wanted.definition)
+  return isMoved && planFrom(wanted, now + 1) <= Math.min(now, markOf(state))
 }
 
 function unread(id: string): Refusal {
@@ -253,7 +261,30 @@ function takeOver(draft: Draft, holder: ScheduleState, wanted: DefineWish): Inst
   const mark = markAfterHolder(holder, wanted, draft.context.now)
   const { plannedTo, ...carried } = continueJob(holder, draft.state, mark)
   set(draft, carried)
+  missRedated(draft, wanted)
   return plannedTo
+}
+
+/**
+ * The one instant that a job gets together with its new name, if it has passed. `null`: it gets none. Where the name is taken from another
+ * app, the declaration that follows decides.
+ */
+function redatedTo({ definition, source, holder, standing }: DefineWish, now: Instant): Instant | null {
+  const { trigger } = definition
+  if (source.kind !== 'code' || trigger?.kind !== 'at' || trigger.at > now) return null
+  if (holder === undefined || standing?.takesFrom !== undefined) return null
+  return hasSameTiming(holder.definition, definition) ? null : trigger.at
+}
+
+function isRedateUnread(wanted: DefineWish, now: Instant): boolean {
+  return wanted.onRecord === undefined && redatedTo(wanted, now) !== null
+}
+
+/** It may have run under a name that is forgotten: it is missed, unless it is on record. */
+function missRedated(draft: Draft, wanted: DefineWish): void {
+  const at = redatedTo(wanted, draft.context.now)
+  if (at === null) return
+  if (!isAmong([...(wanted.onRecord ?? []), ...draft.history], at)) missInstant(draft, at)
 }
 
 /**
