@@ -70,7 +70,9 @@ function checkLive({ now, instances, schedules }: FleetFacts, live: readonly Ins
   const seen = gone === 0 ? '' : `, ${gone} left or died within a day`
   if (waiting.length === 0) {
     const why =
-      active.length === 0 ? 'nothing is scheduled' : 'nothing needs one: cronce exec, or who triggers it, says when'
+      active.length === 0
+        ? 'nothing is scheduled'
+        : 'no schedule needs one: each runs when cronce exec, node-cron or a trigger calls it'
     return finding('instances', 'note', `${who}${seen}; ${why}.`)
   }
   return finding(
