@@ -28,8 +28,10 @@ const KEPT = [
 ]
 /** Long enough for what is loaded late: strips, words. */
 const SETTLE_MS = 1_500
-/** The demo kills and pauses: afterwards there is a fire that was taken over. */
-const TAKEN_OVER = `[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('succeeded') && Number(row.querySelector('.number')?.textContent) > 1 && /:00 *succeeded/.test(row.textContent))?.querySelector('td a[href^="#/fires/"]')?.getAttribute('href')`
+/** The demo kills and pauses: afterwards there is a fire that was taken over. Earlier ones are of a schedule that was replaced. */
+const takenOverSince = (at: number): string =>
+  `[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('succeeded') && Number(row.querySelector('.number')?.textContent) > 1 && /:00 *succeeded/.test(row.textContent) && Number(/billing.(\\d+)/.exec(row.querySelector('td a[href^="#/fires/"]')?.getAttribute('href'))?.[1]) > ${at})?.querySelector('td a[href^="#/fires/"]')?.getAttribute('href')`
+let storyEndedAt = 0
 
 type Take = (screen: string, hash: string, text: string) => Promise<void>
 
@@ -57,7 +59,10 @@ async function addressOf({ stdout }: ChildProcess): Promise<string> {
   let isOver = false
   for await (const line of createInterface({ input: stdout! })) {
     address = /Watch it in a browser: (\S+)/.exec(line)?.[1] ?? address
-    isOver ||= line.includes('The fleet goes on')
+    if (line.includes('The fleet goes on')) {
+      isOver = true
+      storyEndedAt = Date.now()
+    }
     if (isOver && line.includes('took over')) {
       stdout!.resume()
       return address
@@ -108,7 +113,7 @@ async function takeAll(take: Take, tab: Tab): Promise<void> {
   await take('bulk', '#/schedules?q=state:active%20mail', 'All that match')
   await take('schedule', '#/schedules/billing.invoices', 'Next fires')
   await tab.evaluate(`location.hash = '#/fires?schedule=billing'`)
-  const fire = await tab.until<string>(`(document.querySelector('.pill')?.click(), ${TAKEN_OVER})`)
+  const fire = await tab.until<string>(`(document.querySelector('.pill')?.click(), ${takenOverSince(storyEndedAt)})`)
   await take('fire', fire, 'Verdict')
   if (given !== undefined) {
     await tab.evaluate(`document.getElementById('main').scrollTo(0, 620)`)

@@ -45,6 +45,12 @@ test('the text begins with the inventory, and shows the line, the reason and the
   assert.match(out, /0 errors, 1 warning, 0 info\n/)
 })
 
+test('an expression that is invalid has no time of day in words', async () => {
+  const { out } = await run(folderWith({ 'jobs.js': UNSAFE }), '--inventory')
+  assert.match(out, / {2}invalid: 0 25 \* \* \* {2}/)
+  assert.doesNotMatch(out, /daily/)
+})
+
 test('a step that leaves a shorter gap has no period in words, and messages name the shortest gap as such', async () => {
   const crontab = '*/7 * * * * /opt/a\n*/20 * * * * /opt/b\n0 3 * * * /opt/c\n'
   const manifest = [

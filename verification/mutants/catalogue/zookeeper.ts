@@ -67,4 +67,22 @@ export const ZOOKEEPER_MUTANTS: readonly Mutant[] = [
     edits: [edit('store/zookeeper/zookeeper.ts', '...(isSecure ? { tls: more.tls ?? {} } : {}),', '')],
     caughtBy: { judge: 'tests', file: SESSION, names: ['a URL for TLS is never asked without it'] },
   },
+  {
+    name: 'zookeeper-late-commit',
+    rule: 'P2',
+    breaks:
+      'A commit that waits for its turn has all of its time from then on: it is sent after its caller has given up.',
+    edits: [
+      edit(
+        'store/zookeeper/driver.ts',
+        'this.#commit(commit, deadline))',
+        'this.#commit(commit, performance.now() + this.#parts.target.timeoutMs))',
+      ),
+    ],
+    caughtBy: {
+      judge: 'tests',
+      file: SESSION,
+      names: ['a commit that waited for its turn for too long is not sent when the server is back'],
+    },
+  },
 ]

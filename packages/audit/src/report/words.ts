@@ -9,7 +9,7 @@ export function count(number: number, noun: string): string {
 export function whenWords(when: When): string {
   switch (when.kind) {
     case 'cron':
-      return cronWords(when.expression, judge(when.expression, when.dialect).fields)
+      return judgedWords(when.expression, judge(when.expression, when.dialect))
     case 'every':
       return `every ${durationWords(when.ms)}`
     case 'calendar':
@@ -23,6 +23,10 @@ export function whenWords(when: When): string {
         ? 'could not be evaluated'
         : `could not be evaluated: ${when.text.split('\n')[0]!.slice(0, 40)}`
   }
+}
+
+function judgedWords(expression: string, { problem, fields }: ReturnType<typeof judge>): string {
+  return problem !== null ? `invalid: ${expression}` : cronWords(expression, fields)
 }
 
 function cronWords(expression: string, fields: readonly string[]): string {

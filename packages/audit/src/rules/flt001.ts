@@ -37,7 +37,7 @@ export const FLT001: Rule = {
   isScored: true,
   title: 'schedule without a guard across instances',
   why: 'Every replica fires: with three instances the job runs three times.',
-  fix: 'Give node-cron a coordinator (`cronce/node-cron`), or declare the job with cronce.',
+  fix: 'Take a lease per fire in a shared store (node-cron: the coordinator of `cronce/node-cron`), or declare the job with cronce.',
   bad: {
     'jobs.js': "import cron from 'node-cron'\ncron.schedule('0 * * * *', async () => { await sendReminders() })\n",
   },

@@ -45,6 +45,9 @@ checkRule(OVL002, {
       'a.js':
         'class Pinger {\n  constructor() {\n    this.interval = 10 * 60 * 1000\n  }\n  start() {\n    setInterval(async () => { await fetch(url) }, this.interval)\n  }\n}\nnew Pinger().start()\n',
     },
+    'six hours in words': {
+      'a.js': "const ms = require('ms')\nsetInterval(async () => { await poll() }, ms('6h'))\n",
+    },
     'a poll that ends itself': {
       'a.js': 'const timer = setInterval(async () => {\n  if (await isReady()) clearInterval(timer)\n}, 500)\n',
     },

@@ -7,6 +7,7 @@ checkRule(TMR002, {
     'folded constants': {
       'a.js': 'const hour = 3600000\nconst min = 60000\nsetInterval(() => rotate(), 6 * hour + 40 * min) // <<\n',
     },
+    'an hour in words': { 'a.js': "import ms from 'ms'\nsetInterval(rotate, ms('1 hour')) // <<\n" },
     'an hour': { 'a.js': 'setInterval(rotate, 3600000) // <<\n' },
   },
   good: {

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { startZooKeeper } from '../../../../scripts/servers/index.ts'
+import { startProxy } from '../../../../verification/chaos/proxy.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { CallLost } from '../../src/store/zookeeper/call-lost.ts'
 import { frame, JuteReader, JuteWriter } from '../../src/store/zookeeper/jute.ts'
 import { ERROR, getData, setData, ZooKeeperError } from '../../src/store/zookeeper/messages.ts'
@@ -199,4 +201,32 @@ test('a commit is not written over another one that came in between', async (con
   await Promise.all(increments)
   const { found } = await drivers[0]!.read([{ get: key }])
   assert.equal(found[0]!.entries[0]!.value, '15')
+})
+
+test('a commit that waited for its turn for too long is not sent when the server is back', async (context) => {
+  const server = await startZooKeeper()
+  const proxy = await startProxy({ host: '127.0.0.1', port: server.port })
+  const driver = await driverAt(`zookeeper://127.0.0.1:${proxy.port}`, 'turns', 2_000)
+  context.after(async () => {
+    await driver.close()
+    await proxy.close()
+    await server.stop()
+  })
+  const keys = ['first', 'second', 'third'].map((name) => `cronce\0turns\0a\0${name}`)
+  proxy.mode('black-hole')
+  const [first, ...others] = keys.map((key) => driver.commit({ guards: [], puts: [{ key, value: '' }], groups: [] }))
+  const ends = Promise.allSettled(others)
+  await assert.rejects(first!)
+  proxy.mode('pass')
+  for (const end of await ends) {
+    assert.ok(end.status === 'rejected' && end.reason instanceof StoreError)
+    assert.equal(end.reason.notApplied, true)
+  }
+  const reader = await driverAt(server.url, 'turns')
+  const { found } = await reader.read(keys.map((get) => ({ get })))
+  assert.deepEqual(
+    found.map(({ entries }) => entries.length),
+    [0, 0, 0],
+  )
+  await reader.close()
 })

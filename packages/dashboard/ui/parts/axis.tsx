@@ -1,7 +1,7 @@
 import { timeTicks } from '../core/ticks.ts'
 
 /** Behind this part of the width a label would be cut off. */
-const LABELED_MOST = 0.95
+const LABELED_MOST = matchMedia('(max-width: 720px)').matches ? 0.8 : 0.95
 
 interface AxisProps {
   readonly from: number

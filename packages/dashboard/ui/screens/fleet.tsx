@@ -80,7 +80,7 @@ const COLUMNS = ['Instance', 'State', 'App', 'Deployment', 'Running', 'Claims', 
 function Table({ items, claims, reload }: TableProps) {
   return (
     <Scroll>
-      <table>
+      <table class="fleet">
         <thead>
           <tr>
             {COLUMNS.map((title) => (

@@ -326,10 +326,28 @@ function called(modules: Modules, module: Module, node: Node, depth: number): Va
   const [first, second] = node.arguments ?? []
   if (first === undefined) return UNKNOWN
   if (['Number', 'parseInt', 'parseFloat', 'String'].includes(name)) return evaluate(modules, module, first, depth - 1)
+  if (path.length === 1 && name === 'ms') return duration(textOf(evaluate(modules, module, first, depth - 1)))
   if (path[0] === 'Object' && name === 'freeze') return evaluate(modules, module, first, depth - 1)
   if (name === 'get' && first.type === 'Literal') {
     const fallback = second === undefined ? null : evaluate(modules, module, second, depth - 1)
     return { kind: 'env', name: String(first.value), fallback: fallback?.kind === 'unknown' ? null : fallback }
   }
   return UNKNOWN
+}
+
+const UNITS = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 604_800_000],
+])
+
+/** `ms('6h')` and `ms('10 minutes')`, of the package `ms`. */
+function duration(text: string | null): Value {
+  const [, count, word = 'ms'] = /^(\d+(?:\.\d+)?)\s*([a-z]+)?$/i.exec(text ?? '') ?? []
+  const unit = /^(?:ms|msecs?|milliseconds?)$/i.test(word) ? 'ms' : word.slice(0, 1).toLowerCase()
+  const size = UNITS.get(unit)
+  return count === undefined || size === undefined ? UNKNOWN : { kind: 'number', number: Number(count) * size }
 }

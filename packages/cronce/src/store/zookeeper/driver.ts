@@ -124,7 +124,9 @@ export class ZooKeeperDriver implements KvDriver {
   async commit(given: Commit): Promise<Committed> {
     const commit = this.#rooted.commit(given)
     const { reads = [], isUrgent = false } = given
-    const committed = await this.#turns.run(isUrgent, () => this.#commit(commit))
+    // From here on, not from its turn on: what its caller has given up is not sent.
+    const deadline = performance.now() + this.#parts.target.timeoutMs
+    const committed = await this.#turns.run(isUrgent, () => this.#commit(commit, deadline))
     const { isHeld, revision, written, guarded } = committed
     // Keys that it depends on and does not write are as it has read them.
     const isWritten = new Set([...commit.puts, ...commit.groups.flatMap((group) => group.puts)].map(({ key }) => key))
@@ -207,16 +209,16 @@ export class ZooKeeperDriver implements KvDriver {
     await this.#parts.session.close(true)
   }
 
-  async #commit(commit: Commit): Promise<Omit<Committed, 'found'> & Pick<Seen, 'guarded'>> {
-    const { layout, target } = this.#parts
-    const deadline = performance.now() + target.timeoutMs
+  async #commit(commit: Commit, deadline: number): Promise<Omit<Committed, 'found'> & Pick<Seen, 'guarded'>> {
+    const { layout } = this.#parts
+    if (performance.now() >= deadline) throw busy(this.name)
     for (let tries = 1; ; tries++) {
       const moment = await this.#take(() => [lookForCommit(layout, commit), this.#log.lookForEnd()], deadline)
       const { revision, results } = moment
       const [seen, logEnd] = results
       const { guarded } = seen
       if (!seen.isHeld) return { isHeld: false, revision, written: [], guarded }
-      const written = await this.#write(commit, moment, seen, logEnd)
+      const written = await this.#write(commit, moment, { seen, logEnd, deadline })
       if (written !== null) return { isHeld: true, guarded, ...written }
       if (performance.now() >= deadline) throw busy(this.name)
       await sleep(Math.random() * Math.min(2 * tries, MOST_PAUSE_MS))
@@ -227,8 +229,7 @@ export class ZooKeeperDriver implements KvDriver {
   async #write(
     { puts, groups }: Commit,
     moment: Moment<unknown>,
-    seen: Seen,
-    logEnd: number,
+    { seen, logEnd, deadline }: { readonly seen: Seen; readonly logEnd: number; readonly deadline: number },
   ): Promise<{ revision: number; written: boolean[] } | null> {
     const { layout } = this.#parts
     const revision = moment.revision + 1
@@ -253,7 +254,7 @@ export class ZooKeeperDriver implements KvDriver {
       ...{ op: 'setData', path: layout.own('rev'), data: Buffer.from(String(revision)) },
       version: moment.version,
     }
-    const isWritten = await this.#send(session, [counted, ...operations])
+    const isWritten = await this.#send(session, [counted, ...operations], deadline)
     if (!isWritten) return null
     this.#revision = Math.max(this.#revision, revision)
     return { revision, written }
@@ -267,12 +268,13 @@ export class ZooKeeperDriver implements KvDriver {
   }
 
   /** Sent once, whatever becomes of it. False: something has changed, and nothing was written. */
-  async #send(session: Session, operations: readonly Operation[]): Promise<boolean> {
+  async #send(session: Session, operations: readonly Operation[], deadline: number): Promise<boolean> {
     const { target } = this.#parts
     const access = target.user === null ? 'everyone' : 'user'
     const sentAt = performance.now()
+    if (sentAt >= deadline) throw busy(this.name)
     try {
-      const [reply] = await session.send([multi(operations, access)], target.timeoutMs)
+      const [reply] = await session.send([multi(operations, access)], deadline - sentAt)
       const answer = reply as { answer?: MultiAnswer; error?: ZooKeeperError }
       if (answer.error !== undefined && !RETRIED.has(answer.error.code)) throw answer.error
       if (answer.answer === undefined) return false

@@ -57,5 +57,7 @@ export function tooLarge(name: string, bytes: number): StoreError {
 }
 
 export function busy(name: string): StoreError {
-  return new StoreError('STORE_BUSY', `Other processes changed ${name} before every write.`, { hint: 'Try again.' })
+  return new StoreError('STORE_BUSY', `Other writes to ${name} came before this one for too long.`, {
+    hint: 'Try again.',
+  })
 }
