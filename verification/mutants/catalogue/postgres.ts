@@ -159,6 +159,23 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     ),
   },
   {
+    name: 'postgres-keys-of-a-claim-dropped-too-early',
+    rule: 'P3',
+    breaks: 'A large claim loses its keys although one of its runs is open.',
+    edits: [
+      edit(
+        'store/postgres/sql/records.sql',
+        "set keys = '{}' from done d where c.id = d.id and not d.has_later and d.n > {few}",
+        "set keys = '{}' where c.id = any (_ids) and cardinality(c.keys) > {few}",
+      ),
+      edit('store/postgres/claims.ts', 'if (rest === 0) finished.add(claim)', 'finished.add(claim)'),
+    ],
+    caughtBy: tests(
+      RACES,
+      'a large claim that is over keeps its row, without its keys, until a later claim; one that is not over keeps them',
+    ),
+  },
+  {
     name: 'postgres-key-reused',
     rule: 'P1',
     breaks: 'A schedule that is made again gets another key, under which nothing is on record.',

@@ -462,6 +462,43 @@ test('claims are deleted after the settlement that ends their last run, with a l
   assert.equal(await rows(), 0)
 })
 
+test('a large claim that is over keeps its row, without its keys, until a later claim; one that is not over keeps them', async (context) => {
+  const store = await openIn(context)
+  await join(store, 'i')
+  const claimant = { instance: 'i', leaseMs: 60_000 }
+  const claimed = async (names: readonly string[], number: number) => {
+    const changes = await Promise.all(
+      names.map(async (id) => claim(await create(store, schedule(id)), { instance: 'i', claim: number })),
+    )
+    await applyAll(store, changes, { claimant })
+    return changes.map((change) => settlement(outcome(change), runOf(change)))
+  }
+  const keysOfRows = async (): Promise<readonly number[]> => {
+    const held =
+      'select cardinality(c.keys) as keys from cronce._claims c join cronce._runners r on r.number = c.runner where r.namespace = $1 order by c.id'
+    return (await pool.query(held, [context.name])).rows.map(({ keys }) => Number(keys))
+  }
+  const many = Array.from({ length: 10 }, (_, index) => `a${index}`)
+  const [last, ...others] = await claimed(many, 1)
+  await applyAll(store, others)
+  assert.deepEqual(await keysOfRows(), [10])
+  assert.deepEqual(
+    (await store.beat(beat('i'))).held.map(({ schedule }) => schedule),
+    ['a0'],
+  )
+  await applyAll(store, [last!])
+  assert.deepEqual(await keysOfRows(), [0])
+  const again = await claimed(
+    many.map((id) => `b${id}`),
+    2,
+  )
+  assert.deepEqual(await keysOfRows(), [10])
+  await applyAll(store, again)
+  assert.deepEqual(await keysOfRows(), [0])
+  assert.deepEqual((await store.beat(beat('i'))).held, [])
+  assert.deepEqual(await keysOfRows(), [])
+})
+
 test('the name of an instance is kept until no fire on record is older than its end, and then deleted', async (context) => {
   const store = await openIn(context)
   await join(store, 'i')
