@@ -387,7 +387,7 @@ function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- 8b946f4451980a31810fcabfd0dcf5ef
+function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- bdc61a0d184a1d74c539ff83c72e7cd7
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
 function _finish_claims(_ids bigint[], _settled bigint[]); -- c4a2f28934fcb5c5cfa763dc0076b18d

@@ -23,7 +23,7 @@ set plan_cache_mode = force_generic_plan`
 const FAR = 1_000
 /** If none of them is in an own bucket, none is expected to be due soon, but that is not certain. */
 const AGAIN_MS = 20
-/** Up to this many keys of a claim are looked up again rather than dropped with another write. */
+/** Up to this many: keys of a claim are looked up again rather than dropped with another write, and definitions come along unasked. */
 const FEW = 8
 
 /** Values of the placeholders in braces. */

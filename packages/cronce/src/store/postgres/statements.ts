@@ -601,7 +601,7 @@ begin
              select {definitions}
                from found f
               cross join lateral (select * from {schema}._definitions d where d.id = f.definition offset 0) d
-              where f.place <= _most and f.definition > _known::bigint
+              where f.place <= _most and (f.definition > _known::bigint or (select count(*) from found) <= {few})
            ))
     into _answer;
   return _answer;
