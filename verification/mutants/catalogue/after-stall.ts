@@ -11,8 +11,8 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         'engine/claim/look.ts',
-        'Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver + 2 * memory.leftOut)',
-        'Math.min(BATCH, room + memory.passedOver + 1)',
+        'Math.min(batch, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver + 2 * memory.leftOut)',
+        'Math.min(batch, room + memory.passedOver + 1)',
       ),
     ],
     caughtBy: {
@@ -38,7 +38,7 @@ export const AFTER_STALL_MUTANTS: readonly Mutant[] = [
     breaks: 'All due times that came together are opened at once, and those that come while they wait are skipped.',
     edits: [
       edit('policy/plan/decide-on.ts', ' ?? claimEarliest(state, context, claimant)', ''),
-      edit('engine/claim/decide-due.ts', 'room: left, idle, oneByOne: true, isFull }', 'room: left, idle, isFull }'),
+      edit('engine/claim/decide-due.ts', 'room, idle, oneByOne: true, isFull }', 'room, idle, isFull }'),
       edit('policy/plan/decide-on.ts', 'advancePlain, claimEarliest }', 'advancePlain }'),
     ],
     caughtBy: {

@@ -155,7 +155,23 @@ export const POSTGRES_MUTANTS: readonly Mutant[] = [
     ],
     caughtBy: tests(
       RACES,
-      'claims are deleted after the settlement that ends their last run, with a later claim or a heartbeat',
+      'a large claim keeps its keys while one of its runs is open, and its row until a later claim or a heartbeat',
+    ),
+  },
+  {
+    name: 'postgres-keys-of-a-claim-dropped-too-early',
+    rule: 'P3',
+    breaks: 'A large claim loses its keys although one of its runs is open.',
+    edits: [
+      edit(
+        'store/postgres/sql/records.sql',
+        "set keys = '{}' from done d where c.id = d.id and not d.has_later and d.n > {few}",
+        "set keys = '{}' where c.id = any (_ids) and cardinality(c.keys) > {few}",
+      ),
+    ],
+    caughtBy: tests(
+      RACES,
+      'a large claim keeps its keys while one of its runs is open, and its row until a later claim or a heartbeat',
     ),
   },
   {

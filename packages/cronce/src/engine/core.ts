@@ -6,6 +6,7 @@ import { type Alarm, alarm } from './alarm.ts'
 import { type Admission, admission } from './claim/admission.ts'
 import { type FailingSchedules, failingSchedules } from './claim/failing-schedules.ts'
 import { FullLimits } from './claim/full-limits.ts'
+import { BATCH } from './claim/look.ts'
 import { type NextLook, nextLook } from './claim/next-look.ts'
 import { PlannedStarts } from './claim/planned-starts.ts'
 import type { DeployState } from './deploy/deploy-state.ts'
@@ -60,6 +61,8 @@ export class Core<Tx = unknown> {
   readonly failing: FailingSchedules
   readonly fullLimits: FullLimits
   readonly plannedStarts: PlannedStarts
+  /** Most claims or settlements in one write: enough to share a commit, few enough to keep the event loop free. */
+  readonly batch: number
   /** The last look left something due: the end of a run may change that. */
   leftSome = false
   /** The wall clock has jumped: renew, and resolve when the store has answered or the lease can no longer be trusted. */
@@ -84,6 +87,7 @@ export class Core<Tx = unknown> {
     this.parts = parts
     this.settings = settings
     this.stopped = this.#stopper.signal
+    this.batch = store.info.batch ?? BATCH
     this.time = storeTime(clock)
     this.claimAlarm = alarm(clock)
     this.known = knownStates()

@@ -6,7 +6,7 @@ export type Placement = Readonly<Record<string, readonly string[]>>
 
 /** Whether work that belongs to these labels may run on an instance with those. */
 export function matchesLabels(on: Placement | undefined, labels: Labels): boolean {
-  return Object.entries(on ?? {}).every(([label, values]) => values.includes(labels[label] ?? ''))
+  return on === undefined || Object.entries(on).every(([label, values]) => values.includes(labels[label] ?? ''))
 }
 
 /** `role=db, zone=a|b` */

@@ -189,6 +189,8 @@ export interface StoreInfo {
   readonly losesWrites: boolean
   /** A wake-up costs nothing here, so the end of every lock and key sends one. @default false */
   readonly freeWakes?: boolean | undefined
+  /** How many changes an instance sends in one call when it has that many. More cost less each, and hold up other calls for longer. @default 500 */
+  readonly batch?: number | undefined
   readonly leaseClock: LeaseClock
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../src/engine/claim/look.ts'
 
 const NOW = 1_000_000
-const asking = { sentAt: 50_000, patienceMs: 250, room: 10, failing: 0 }
+const asking = { sentAt: 50_000, patienceMs: 250, room: 10, failing: 0, batch: 500 }
 const memory = (patch: Partial<LookMemory> = {}): LookMemory => ({ ...FIRST_LOOK, ...patch })
 const HOUR_MS = 3_600_000
 
@@ -31,6 +31,7 @@ test('whose schedules a look asks for, and how many', () => {
     ],
     ['runDue', memory({ ownUntil: 60_000 }), { patienceMs: 0 }, { isOwnOnly: false, patienceMs: 0, limit: 11 }],
     ['much room', memory(), { room: 9_000 }, { isOwnOnly: false, patienceMs: 250, limit: 500 }],
+    ['large batches', memory(), { room: 9_000, batch: 1_000 }, { isOwnOnly: false, patienceMs: 250, limit: 1_000 }],
     [
       'many that wait for their runs',
       memory({ passedOver: 600 }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Change } from '../../src/model/change.ts'
 import { ending } from '../../src/model/outcome.ts'
 import type { ScheduleState } from '../../src/model/schedule.ts'
 import type { PostgresTransaction } from '../../src/store/postgres/library.ts'
@@ -460,6 +461,51 @@ test('claims are deleted after the settlement that ends their last run, with a l
   assert.equal(await rows(), 1)
   await store.beat(beat('i'))
   assert.equal(await rows(), 0)
+})
+
+test('a large claim keeps its keys while one of its runs is open, and its row until a later claim or a heartbeat', async (context) => {
+  const store = await openIn(context)
+  const peer = await openIn(context)
+  await join(store, 'i')
+  const claimant = { instance: 'i', leaseMs: 60_000 }
+  const ids = (prefix: string): readonly string[] => Array.from({ length: 10 }, (_, index) => `${prefix}${index}`)
+  const claimed = async (names: readonly string[], number: number) => {
+    const created = names.map(async (id) => claim(await create(store, schedule(id)), { instance: 'i', claim: number }))
+    const changes = await Promise.all(created)
+    await applyAll(store, changes, { claimant })
+    return changes
+  }
+  const keysOfRows = async (): Promise<readonly number[]> => {
+    const held =
+      'select cardinality(c.keys) as keys from cronce._claims c join cronce._runners r on r.number = c.runner where r.namespace = $1 order by c.id'
+    return (await pool.query(held, [context.name])).rows.map(({ keys }) => Number(keys))
+  }
+  const heldNow = async (): Promise<readonly string[]> =>
+    (await store.beat(beat('i'))).held.map(({ schedule }) => schedule)
+  /** Settles all of them, but a peer has changed the first one before: its settlement is refused. Returns that of the changed one. */
+  const settleButOne = async (changes: readonly Change[]): Promise<Change> => {
+    const [first] = changes
+    const renamed = change(outcome(first!), { failedInRow: 1 })
+    await applyAll(peer, [renamed])
+    const { results } = await store.apply(changes.map((one) => settlement(outcome(one), runOf(one))))
+    assert.deepEqual(new Set(results.slice(1).map(({ kind }) => kind)), new Set(['applied']))
+    assert.deepEqual(results[0], { kind: 'conflict' })
+    return settlement(outcome(renamed), runOf(first!))
+  }
+  const latest = await claimed(ids('a'), 1)
+  const endOfLatest = await settleButOne(latest)
+  assert.deepEqual(await keysOfRows(), [10], 'the latest claim')
+  assert.deepEqual(await heldNow(), ['a0'])
+  await applyAll(store, [endOfLatest])
+  assert.deepEqual(await keysOfRows(), [0])
+  const earlier = await claimed(ids('b'), 2)
+  assert.deepEqual(await keysOfRows(), [10], 'the row of the claim before is gone')
+  await claimed(['c'], 3)
+  const endOfEarlier = await settleButOne(earlier)
+  assert.deepEqual(await keysOfRows(), [10, 1], 'a claim with a later one')
+  assert.deepEqual(new Set(await heldNow()), new Set(['b0', 'c']))
+  await applyAll(store, [endOfEarlier])
+  assert.deepEqual(await keysOfRows(), [1])
 })
 
 test('the name of an instance is kept until no fire on record is older than its end, and then deleted', async (context) => {

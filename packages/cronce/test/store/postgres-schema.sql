@@ -387,10 +387,10 @@ function _claimants(); -- 833b47961a445310a2dd3a798f253501
 function _column(_values text, _count integer); -- c182129f0aad64921079a97688111b39
 function _count(_space integer, _due bigint[], _reasons smallint[], _tokens bigint[], _sign integer); -- ec9b2eb85678bbfca2140e55d6e41154
 function _delete_fires(_keys bigint[], _due bigint[], _nonces text[]); -- a19c5c0e4a55b4f10b94a3eb94ee1982
-function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- 8b946f4451980a31810fcabfd0dcf5ef
+function _due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text); -- bdc61a0d184a1d74c539ff83c72e7cd7
 function _ends_1(_namespace text, _snapshot text, _limit text); -- ae28c0e9119f7fb91c6a480394b7b970
 function _erase_1(_namespace text, _name text, _limit text); -- 2ce1f57f0acc4c4b2b20a4172655280e
-function _finish_claims(_ids bigint[], _settled bigint[]); -- e346248622e2fc1021bbc562ce634e12
+function _finish_claims(_ids bigint[], _settled bigint[]); -- c4a2f28934fcb5c5cfa763dc0076b18d
 function _held(_runner integer); -- 1d6f61728f219500d97fbed00306fcba
 function _holds_runs(_runner integer); -- 9b84ebe4b6bede8637fe8e56eb856bda
 function _instance(i _instances, _now bigint); -- 5228bdb5d7dfcddeac1bcf86766480ac
@@ -403,7 +403,7 @@ function _load_1(_namespace text, _names text); -- 27a9da3427bdb9e0861cb083c1cf1
 function _lock_1(_namespace text, _name text, _token text); -- c4b0e9426f6b12f0e120dfbdbfd1a842
 function _lock_names(_namespace text, _changes json); -- c33fc1f98e1e707771ad7347cd0fc3ff
 function _moment(); -- e3a69ec4146154f7d820ded68c0e7631
-function _names_runner(_runner integer, _keys bigint[]); -- 34536afbf70f5fc2740e863fe351bf09
+function _names_runner(_runner integer, _keys bigint[]); -- 78cc46a9f24d8c77fad6ec623d3fe5f7
 function _orphans(_namespace text); -- c29883e8b1df1d9ca93d36e1a886f87e
 function _prune_1(_namespace text, _limit text); -- f7ce54dd28ad00f66c4bfc6784412105
 function _renew(_namespace text, _instance text, _lease bigint, _always boolean, _now bigint); -- a2c57f35f487748870453cf0adec5c72

@@ -311,11 +311,7 @@ export const CHANGE_GUARDS: readonly Guard[] = [
       memory: { none: 'a claim counts as a renewal' },
       sqlite: { none: 'a claim counts as a renewal' },
       postgres: [
-        [
-          'sql/records.sql',
-          '\n       and exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id)',
-          '',
-        ],
+        ['sql/records.sql', 'using done d where c.id = d.id and d.has_later', 'using done d where c.id = d.id'],
       ],
       redis: { none: 'a claim counts as a renewal' },
       kv: { none: 'a claim counts as a renewal' },

@@ -3,7 +3,6 @@ import type { Decision, StartedRun } from '../../policy/decision.ts'
 import type { ChangeResult } from '../../store/store.ts'
 import type { Core } from '../core.ts'
 import type { Claim, DueDecider } from './decide-due.ts'
-import { BATCH } from './look.ts'
 import type { Look } from './looks.ts'
 import { isAhead, sendClaim } from './send-claim.ts'
 
@@ -41,7 +40,7 @@ export class Claims {
   ): Promise<readonly ChangeResult[]> {
     if (decisions.length === 0) return []
     // With a backlog, throughput counts, and what is claimed ahead has time: fewer, larger writes cost the store less.
-    const most = isBehind || decisions.every(isAhead) ? BATCH : PART
+    const most = isBehind || decisions.every(isAhead) ? this.#core.batch : PART
     this.#core.claiming.add(number)
     try {
       const parts = Array.from({ length: Math.ceil(decisions.length / most) }, (_, index) =>

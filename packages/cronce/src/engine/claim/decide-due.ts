@@ -58,29 +58,29 @@ export class DueDecider {
     const number = ++core.claims
     const { isFull } = core.fullLimits
     const context = core.context(due)
-    let left = room
-    let idle = core.runs.working === 0
+    const idle = core.runs.working === 0
+    // One for all decisions, whose room is what those before have left.
+    const claimant = { instance: core.fleet.instance, claim: number, room, idle, oneByOne: true, isFull }
     const later: Instant[] = []
-    const decideDue = (state: ScheduleState, claimant: Claimant, existing: readonly FireRecord[]): Decision | null => {
+    const decideDue = (state: ScheduleState, existing: readonly FireRecord[]): Decision | null => {
       const decision = core.failing.try(state, () => decideOn(state, context, claimant, existing))
-      if (decision === null || (!idle && isOnlyPostponed(state, decision))) return null
-      left -= decision.started.length
-      if (decision.started.length > 0) idle = false
+      if (decision === null || (!claimant.idle && isOnlyPostponed(state, decision))) return null
+      claimant.room -= decision.started.length
+      if (decision.started.length > 0) claimant.idle = false
       // A suspect fire runs alone: what else is due waits, or a peer takes it.
-      if (decision.started.some(({ suspect }) => suspect)) left = 0
+      if (decision.started.some(({ suspect }) => suspect)) claimant.room = 0
       return decision
     }
     const decisions = await this.#each(due, Number.POSITIVE_INFINITY, (state) => {
-      if (left === 0) return 'stop'
+      if (claimant.room === 0) return 'stop'
       if (!hasJobOf(core, state)) return null
-      const claimant = { instance: core.fleet.instance, claim: number, room: left, idle, oneByOne: true, isFull }
       if (state.wakeAt === null || state.wakeAt <= due.now) {
         const passed = this.#inTheWay.pass(state, due.now)
-        return passed && this.#withExisting(passed, (existing) => decideDue(passed, claimant, existing))
+        return passed && this.#withExisting(passed, decideDue)
       }
       const ahead = core.failing.try(state, () => decideAhead(state, context, claimant))
       if (ahead === null) later.push(state.wakeAt)
-      else left--
+      else claimant.room--
       return ahead
     })
     return {
@@ -101,7 +101,7 @@ export class DueDecider {
     const decisions = await this.#each(due, BATCH, (found) => {
       const state = this.#inTheWay.pass(found, due.now)
       if (state === null) return null
-      return this.#withExisting(state, (existing) => {
+      return this.#withExisting(state, (_, existing) => {
         const decision = core.failing.try(state, () => advance(state, context, planner, existing))
         return decision === null || isOnlyPostponed(state, decision) ? null : decision
       })
@@ -153,10 +153,11 @@ export class DueDecider {
   /** `decide` gets what is on record where the schedule's backfill goes on, and what was in the way before. */
   #withExisting<Value>(
     state: ScheduleState,
-    decide: (existing: readonly FireRecord[]) => Value,
+    decide: (state: ScheduleState, existing: readonly FireRecord[]) => Value,
   ): Value | Promise<Value> {
     const found = this.#onRecord.get(state.id) ?? NOTHING
-    return state.backfills.length === 0 ? decide(found) : this.#loadBackfilled(state, found).then(decide)
+    if (state.backfills.length === 0) return decide(state, found)
+    return this.#loadBackfilled(state, found).then((existing) => decide(state, existing))
   }
 
   async #loadBackfilled(state: ScheduleState, found: readonly FireRecord[]): Promise<readonly FireRecord[]> {

@@ -27,7 +27,7 @@ export const FIRST_LOOK: LookMemory = {
   ownUntil: Number.NEGATIVE_INFINITY,
 }
 
-/** Schedules in one look. */
+/** Schedules in one look, unless the store prefers another number. */
 export const BATCH = 500
 /** How many due schedules that can't be changed yet a look goes past: each is read again. */
 const MOST_PASSED_OVER = 8 * BATCH
@@ -59,16 +59,18 @@ export interface Asking {
   readonly room: number
   /** Schedules that every look finds and cannot decide. */
   readonly failing: number
+  /** Most schedules that the store answers and writes well in one call. */
+  readonly batch: number
 }
 
 /** What to ask the store for. */
-export function scopeOf(memory: LookMemory, { sentAt, patienceMs, room, failing }: Asking): Scope {
+export function scopeOf(memory: LookMemory, { sentAt, patienceMs, room, failing, batch }: Asking): Scope {
   const isOwnOnly = sentAt < memory.ownUntil && patienceMs > 0 && memory.passedOver === 0
   return {
     isOwnOnly,
     patienceMs: isOwnOnly ? ENDLESS_MS : memory.isPatient ? patienceMs * PATIENCE_MULTIPLIER : patienceMs,
     // One more than there is room for, to see whether that was all.
-    limit: Math.min(BATCH, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver + 2 * memory.leftOut) + failing,
+    limit: Math.min(batch, room + 1) + Math.min(MOST_PASSED_OVER, memory.passedOver + 2 * memory.leftOut) + failing,
   }
 }
 

@@ -89,7 +89,7 @@ export class Looks {
     const { room, jobs, patienceMs } = asked
     const sentAt = core.parts.clock.mono()
     await core.parts.sync('due:sent')
-    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing: core.failing.size })
+    const scope = scopeOf(this.#memory, { sentAt, patienceMs, room, failing: core.failing.size, batch: core.batch })
     const found = await this.#find(scope, jobs, sentAt)
     if (found === null) return this.#nothing(asked, () => FRUITLESS_LONGEST_MS)
     if (isLast) this.#upTo = Math.min(this.#upTo, found.now)

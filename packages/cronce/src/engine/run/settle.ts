@@ -29,9 +29,6 @@ interface Item extends Suspect {
   sent: Decision | null
 }
 
-/** Settlements in one write: enough to share a commit, few enough to keep the event loop free. */
-const BATCH = 500
-
 /** The store may have lost a run that is to be settled. That must be known before anything is written. */
 const FORGOTTEN = new Error('The store went back in time.')
 
@@ -66,12 +63,12 @@ export class Settler {
       onSettled,
       isDone: false,
       sent: null,
-      most: BATCH,
+      most: this.#core.batch,
       refusals: 0,
       bare: null,
     }
     this.#queue.push(item)
-    if (isUrgent || this.#queue.length >= BATCH) this.#hurry.ring()
+    if (isUrgent || this.#queue.length >= this.#core.batch) this.#hurry.ring()
     this.#kick()
   }
 
@@ -96,7 +93,7 @@ export class Settler {
     const core = this.#core
     const { settleDelayMs } = core.settings
     for (let failures = 0; this.#queue.length > 0; ) {
-      if (settleDelayMs > 0 && !core.stopping && this.#queue.length < BATCH) await this.#hurry.wait(settleDelayMs)
+      if (settleDelayMs > 0 && !core.stopping && this.#queue.length < core.batch) await this.#hurry.wait(settleDelayMs)
       // A run that the store has forgotten would seem to belong to a peer.
       if (!core.epochs.isSettled()) await core.epochs.ready()
       const batch = this.#takeBatch()
@@ -121,7 +118,7 @@ export class Settler {
   #takeBatch(): Map<string, Item> {
     const batch = new Map<string, Item>()
     const rest: Item[] = []
-    let most = BATCH
+    let most = this.#core.batch
     for (const item of this.#queue) {
       const together = Math.min(most, item.most)
       if (batch.size < together && !batch.has(item.schedule)) {

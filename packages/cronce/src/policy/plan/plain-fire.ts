@@ -7,6 +7,7 @@ import type { Instant, RunningFire, ScheduleState } from '../../model/schedule.t
 import { makeToken } from '../../model/token.ts'
 import { viewOpenRun } from '../../model/views.ts'
 import { trigger } from '../../trigger/from-data.ts'
+import type { Trigger, TriggerData } from '../../trigger/trigger.ts'
 import type { Claimant, Context, Decision, StartedRun } from '../decision.ts'
 import { TRIM_EVERY } from '../draft.ts'
 import { keepMs } from '../end/retention.ts'
@@ -20,6 +21,18 @@ import { zoneDataOf } from './series.ts'
 // policy would (`advance`, `settle`), or `null` where only the policy can tell; `plain.test.ts` compares them on random states.
 
 const NONE: readonly never[] = []
+
+/** By their data, which never changes: a schedule has the same one at each of its due times. */
+const triggers = new WeakMap<TriggerData, Trigger>()
+
+function triggerOf(data: TriggerData): Trigger {
+  let found = triggers.get(data)
+  if (found === undefined) {
+    found = trigger(data)
+    triggers.set(data, found)
+  }
+  return found
+}
 
 /** What `advance` returns for a schedule with nothing open and one instant that is due and on time. */
 export function advancePlain(state: ScheduleState, context: Context, claimant: Claimant): Decision | null {
@@ -77,7 +90,7 @@ function claimPlain(
   const { now } = context
   if (claimant.room < 1 || !hasPlainInstant(state, dueAt, startAt)) return null
   const { trigger: data, policy } = definition
-  const nextAt = trigger(data!).next(dueAt)
+  const nextAt = triggerOf(data!).next(dueAt)
   if (nextAt === null || nextAt > startAt !== isLast) return null
   const { instance, claim } = claimant
   const isAhead = startAt > now

@@ -96,7 +96,7 @@ export class ChangeWriter<Tx> {
     }
     // Two at a time, so that both connections get one. An error here will come again when it matters, and is reported then.
     for (let lane = 0; lane < 2; lane++) {
-      asker.ask(statements.apply, [namespace, ...applyValues(header, [], definitions)]).catch(() => {})
+      asker.ask(statements.warmUp, [namespace, ...applyValues(header, [], definitions)]).catch(() => {})
     }
   }
 

@@ -23,6 +23,8 @@ set plan_cache_mode = force_generic_plan`
 const FAR = 1_000
 /** If none of them is in an own bucket, none is expected to be due soon, but that is not certain. */
 const AGAIN_MS = 20
+/** Up to this many: keys of a claim are looked up again rather than dropped with another write, and definitions come along unasked. */
+const FEW = 8
 
 /** Values of the placeholders in braces. */
 function placed(text: string, schema: string): string {
@@ -41,6 +43,7 @@ function placed(text: string, schema: string): string {
     counted: String(COUNTS_KEPT_MS),
     far: String(FAR),
     again: String(AGAIN_MS),
+    few: String(FEW),
     ended: String(ENDED_LOOKED),
   }
   return text
@@ -76,6 +79,7 @@ const NAMED = [
   'look',
   'definitions',
   'newer',
+  'warmUp',
   'drain',
   'listInstances',
   'findInstances',

@@ -365,12 +365,14 @@ begin
 end
 $cronce$;
 
-create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language sql stable
+create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language plpgsql stable
 as $cronce$
-select exists (
-  select from unnest(_keys) as w (key)
-   where exists (select from {schema}._clocks k where k.key = w.key and k.runner = _runner offset 0)
-      or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
+begin
+  return exists (
+    select from unnest(_keys) as w (key)
+     where exists (select from {schema}._clocks k where k.key = w.key and k.runner = _runner offset 0)
+        or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0));
+end
 $cronce$;
 
 create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language plpgsql
@@ -378,11 +380,18 @@ as $cronce$
 declare
   _kept bigint[];
 begin
-  with gone as (
-    delete from {schema}._claims c
+  with done as (
+    select c.id, cardinality(c.keys) as n,
+           exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id) as has_later
+      from {schema}._claims c
      where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
-       and exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id)
+  ),
+  gone as (
+    delete from {schema}._claims c using done d where c.id = d.id and d.has_later
     returning c.id
+  ),
+  emptied as (
+    update {schema}._claims c set keys = '{}' from done d where c.id = d.id and not d.has_later and d.n > {few}
   )
   select coalesce(array_agg(c.id), '{}') into _kept
     from {schema}._claims c
@@ -592,7 +601,7 @@ begin
              select {definitions}
                from found f
               cross join lateral (select * from {schema}._definitions d where d.id = f.definition offset 0) d
-              where f.place <= _most and f.definition > _known::bigint
+              where f.place <= _most and (f.definition > _known::bigint or (select count(*) from found) <= {few})
            ))
     into _answer;
   return _answer;
@@ -1029,6 +1038,7 @@ begin
     'claims', _opened, 'kept', _kept);
 end
 $cronce$;`,
+  warmUp: `select json_build_array(length(repeat(' ', 4194304)), {schema}._apply_1($1::text, $2::text, $3::text))::text as answer`,
   plain: `create function {schema}._column(_values text, _count integer) returns bigint[] language plpgsql immutable strict
 as $cronce$
 begin

@@ -33,6 +33,8 @@ import { wakeChannel } from './wake-channel.ts'
 
 /** How often one call tries to change a step that other runs are changing. */
 const MAX_STEP_TRIES = 10
+/** A statement of 1,000 changes costs the server a tenth less for each than two of 500. */
+const BATCH = 1_000
 /** An instance that joins learns from this many open runs, the latest, which of its peers hold runs. */
 const HOLDERS = 500
 
@@ -316,6 +318,7 @@ function infoOf<Tx>(database: Database<Tx>, asker: Asker<Tx>, liveness: Liveness
       return liveness.isHolding() !== null
     },
     losesWrites: false,
+    batch: BATCH,
     leaseClock: 'boot',
   }
 }

@@ -144,27 +144,37 @@ end
 $cronce$;
 
 -- Whether this instance holds an open run of one of these keys.
-create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language sql stable
+create function {schema}._names_runner(_runner integer, _keys bigint[]) returns boolean language plpgsql stable
 as $cronce$
-select exists (
-  select from unnest(_keys) as w (key)
-   where exists (select from {schema}._clocks k where k.key = w.key and k.runner = _runner offset 0)
-      or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0))
+begin
+  return exists (
+    select from unnest(_keys) as w (key)
+     where exists (select from {schema}._clocks k where k.key = w.key and k.runner = _runner offset 0)
+        or exists (select from {schema}._open o where o.key = w.key and o.runner = _runner offset 0));
+end
 $cronce$;
 
 -- Deletes claims that are over: no schedule names their instance for any of their keys. Answers those that are not, and the latest claim
--- of its instance, which is a sign of life: it goes with a later claim or a heartbeat. `_settled`: keys whose runs this transaction has
--- ended, which most often are just those of one claim. In plpgsql, which plans it once per connection.
+-- of its instance, which is a sign of life: it goes with a later claim or a heartbeat. Of that one only the keys are dropped, if they are
+-- many, since to look them all up once more would cost more. `_settled`: keys whose runs this transaction has ended, which most often are
+-- just those of one claim. Here and above in plpgsql, which plans a statement once per connection.
 create function {schema}._finish_claims(_ids bigint[], _settled bigint[]) returns bigint[] language plpgsql
 as $cronce$
 declare
   _kept bigint[];
 begin
-  with gone as (
-    delete from {schema}._claims c
+  with done as (
+    select c.id, cardinality(c.keys) as n,
+           exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id) as has_later
+      from {schema}._claims c
      where c.id = any (_ids) and (c.keys = _settled or not {schema}._names_runner(c.runner, c.keys))
-       and exists (select from {schema}._claims later where later.runner = c.runner and later.id > c.id)
+  ),
+  gone as (
+    delete from {schema}._claims c using done d where c.id = d.id and d.has_later
     returning c.id
+  ),
+  emptied as (
+    update {schema}._claims c set keys = '{}' from done d where c.id = d.id and not d.has_later and d.n > {few}
   )
   select coalesce(array_agg(c.id), '{}') into _kept
     from {schema}._claims c

@@ -29,7 +29,7 @@ $cronce$;
 -- What is due is found by an index that changes with every claim. Behind what is answered, {far} are looked through for the next
 -- schedule in own and in other buckets. If none of those is in an own bucket, the caller looks again {again} ms later. It looks `_ahead`
 -- before `mineAt`, since that is how far own schedules are answered ahead of their time. Definitions that are newer than those the caller
--- knows come along: asking for them would take a second statement.
+-- knows come along, and all of an answer with few schedules: asking for them would take a second statement.
 create function {schema}._due_1(_namespace text, _jobs text, _patience text, _ahead text, _limit text, _known text) returns text {reads}
 as $cronce$
 declare
@@ -158,7 +158,7 @@ begin
              select {definitions}
                from found f
               cross join lateral (select * from {schema}._definitions d where d.id = f.definition offset 0) d
-              where f.place <= _most and f.definition > _known::bigint
+              where f.place <= _most and (f.definition > _known::bigint or (select count(*) from found) <= {few})
            ))
     into _answer;
   return _answer;
