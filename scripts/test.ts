@@ -29,6 +29,7 @@ const LONG = [
   'packages/queues/test/bullmq-faults.test.ts',
   'packages/queues/test/migrate-bullmq.test.ts',
   'packages/queues/test/postgres-completed.test.ts',
+  'scripts/recipes/next.test.ts',
   'scripts/recipes/other-runtimes.test.ts',
   'scripts/recipes/recipes-long.test.ts',
   'scripts/recipes/serverless-long.test.ts',

@@ -56,7 +56,7 @@ class Replica {
   }
 
   get url(): string | undefined {
-    return /listening on (http:\S+)/.exec(this.#output)?.[1]
+    return /(?:listening on|Local:) +(http:\S+)/.exec(this.#output)?.[1]
   }
 
   /** Due times of the runs that it has completed. */

@@ -6,7 +6,7 @@ import { drawWorld, playWorld, simulateWorld } from './simulate-worlds.ts'
 const { CRONCE_SEED = '20261119', CRONCE_LONG, CRONCE_WORLDS } = process.env
 /** In virtual time: an instance takes a moment to start, and to see that another one is dead. */
 const CLOSE_MS = 5_000
-const WORLDS = Number(CRONCE_WORLDS ?? (CRONCE_LONG === '1' ? 300 : 8))
+const WORLDS = Number(CRONCE_WORLDS ?? (CRONCE_LONG === '1' ? 300 : 3))
 
 test('what simulate says of random schedules and an outage is what the engine then does', async () => {
   for (let index = 0; index < WORLDS; index++) {

@@ -86,8 +86,8 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
     edits: [
       edit(
         `${SERVER}/create-handler.ts`,
-        "const isWhole = route.access === 'metrics' || call.asker.rights.has('seeInput')",
-        "const isWhole = route.access !== 'own'",
+        "const isHidden = !asker.rights.has('seeInput')",
+        'const isHidden = asker.rights.size < 0',
       ),
     ],
     caughtBy: tests('rights.test.ts', NO_INPUT),
