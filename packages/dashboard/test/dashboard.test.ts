@@ -847,6 +847,26 @@ describe('in a browser', () => {
     await demandCalm({ tab, url: served.url })
   })
 
+  test('a user whose access is withdrawn sees nothing more, and goes on where access comes back', async (context) => {
+    let level: 'read' | 'metrics' | 'none' = 'read'
+    const opened = await open(context, { access: () => level })
+    const { tab } = opened
+    for (const [withdrawn, text] of [
+      ['metrics', 'You may see the metrics only'],
+      ['none', 'Sign in'],
+    ] as const) {
+      await visit(tab, '#/schedules/nightly', 'guarantee')
+      level = withdrawn
+      await visit(tab, '#/schedules/heartbeat', text)
+      await tab.until(
+        `document.querySelector('main .card') === null && document.querySelector('main h1 .badge') === null`,
+      )
+      level = 'read'
+      await tab.clickText('main button', 'Open')
+      await tab.untilText('guarantee')
+    }
+  })
+
   test('the report of the server is shown until the user opens another one', async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'cronce-audit-'))
     context.after(() => rmSync(folder, { recursive: true }))

@@ -5,7 +5,7 @@ import { lazy } from './core/lazy.tsx'
 import { startLive, toggleLive } from './core/live.ts'
 import { goBack, place } from './core/router.ts'
 import { screens } from './core/screens.ts'
-import { access, problem } from './core/session.ts'
+import { access, isPassing, problem } from './core/session.ts'
 import { Toast } from './parts/feedback.tsx'
 import { Gate } from './parts/gate.tsx'
 import { Header } from './parts/header.tsx'
@@ -83,10 +83,12 @@ function Main() {
     document.title = name === undefined ? `${title} · cronce` : `${name} · cronce`
     document.getElementById('main')?.scrollTo(0, 0)
   }, [title, name])
+  // Without access nothing is shown, also of what was read before.
+  const isRefused = problem.value !== null && !isPassing(problem.value)
   return (
     <main id="main" tabIndex={-1}>
       {problem.value === null ? null : <Gate />}
-      <Chosen first={first} name={name} dueAt={dueAt} />
+      {isRefused ? null : <Chosen first={first} name={name} dueAt={dueAt} />}
     </main>
   )
 }

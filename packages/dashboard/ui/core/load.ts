@@ -44,8 +44,8 @@ export function useLoad<Value>(key: string, read: (signal: AbortSignal) => Promi
 
 function asError(error: unknown): ApiError {
   const known = error instanceof ApiError ? error : new ApiError(0, 'FAILED', String(error))
-  // The token may have been withdrawn.
-  if (known.status === 401) void begin()
+  // The token or a right may have been withdrawn.
+  if (known.status === 401 || known.status === 403) void begin()
   return known
 }
 
