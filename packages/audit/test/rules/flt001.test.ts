@@ -68,6 +68,13 @@ checkRule(FLT001, {
     },
   },
   good: {
+    'a job without a function, which only computes times': {
+      'a.js': "const { CronJob } = require('cron')\nconst next = (expression) => new CronJob(expression).nextDate()\n",
+    },
+    'a job in a variable of which only dates are asked': {
+      'a.js':
+        "function next(expression) {\n  const { CronJob } = require('cron')\n  const job = new CronJob(expression)\n  return job.nextDate().toDate()\n}\n",
+    },
     'an instant that is moved to the future': {
       'a.ts':
         "import { scheduleJob } from 'node-schedule'\nexport function restore(row: Row) {\n  const runAt = new Date(row.runAt)\n  const scheduleDate = runAt > new Date() ? runAt : new Date(Date.now() + 10000)\n  scheduleJob(scheduleDate, async () => { await send(row) })\n}\n",

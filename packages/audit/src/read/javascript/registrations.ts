@@ -1,5 +1,17 @@
 import type { Dialect, Runner, Source } from '../../facts/schedule.ts'
-import { findAll, isCall, isFunction, isNode, keyOf, type Node, nameOf, pathOf, propertyOf, unwrap } from './ast.ts'
+import {
+  enclosingFunction,
+  findAll,
+  isCall,
+  isFunction,
+  isNode,
+  keyOf,
+  type Node,
+  nameOf,
+  pathOf,
+  propertyOf,
+  unwrap,
+} from './ast.ts'
 import { evaluate } from './evaluate.ts'
 import { importedMember } from './imported.ts'
 import { lookup, type Module } from './module.ts'
@@ -155,6 +167,8 @@ function kelektiv(
     const parts = fromOptions(object, ['cronTime'], ['onTick'], ['timeZone', 'timezone', 'utcOffset'])
     return draft(node, { source: 'cron', dialect: 'cron', ...parts })
   }
+  // An expression alone only computes times; what is not known may be an object with all parts.
+  if (isOnlyAsked(node)) return null
   return draft(node, {
     source: 'cron',
     dialect: 'cron',
@@ -163,6 +177,18 @@ function kelektiv(
     zone: notEmpty(args[4]) ?? notEmpty(args[7]),
   })
 }
+
+/** `new CronJob(expression).nextDate()`, or a variable of which only dates are asked. */
+function isOnlyAsked(node: Node): boolean {
+  if (node.arguments?.length !== 1) return false
+  const holder = node.parent?.type === 'VariableDeclarator' ? nameOf(node.parent.id) : null
+  const scope = holder === null ? null : enclosingFunction(node)
+  if (scope === null) return node.parent?.type === 'MemberExpression' && DATES.test(keyOf(node.parent) ?? '')
+  const uses = findAll(scope, ({ type, object }) => type === 'MemberExpression' && nameOf(object) === holder)
+  return uses.length > 0 && uses.every((use) => DATES.test(keyOf(use) ?? ''))
+}
+
+const DATES = /^(?:nextDates?|lastDate|cronTime)$/
 
 function notEmpty(node: Node | undefined): Node | null {
   if (node === undefined || (node.type === 'Literal' && node.value === null)) return null
