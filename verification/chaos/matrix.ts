@@ -55,7 +55,7 @@ const AWAY_MS = 2_000
 const PATIENCE_MS = 3_000
 /** Far beyond any delay of a busy machine: if a wait takes this long, the cell has failed. */
 const DEADLINE_MS = 180_000
-/** For what a mistake may keep from ever happening. */
+/** For a wait that the mistake of a mutant may keep from ever ending: such a cell is tried again. */
 const ENOUGH_MS = 60_000
 
 export interface CellOptions {
@@ -94,7 +94,7 @@ export async function runCell(
     ...(mutant === undefined ? {} : { nodeOptions: ['--import', mutator], environment: { MUTANT: mutant } }),
   })
   try {
-    await play(world, cell, isOvertaken)
+    await play(world, cell, isOvertaken, mutant === undefined ? DEADLINE_MS : ENOUGH_MS)
     // A mutant may keep the other conditions from ever holding. If both processes have run the fire, both having
     // reported is enough.
     const isEnough = (): boolean => restartedIn(world.folder).some((fire) => concluded.has(fire))
@@ -135,28 +135,32 @@ export async function problemsOfCell(store: ChaosStore, cell: Cell, options: Cel
   return first.isSlow ? (await runCell(store, cell, options)).problems : first.problems
 }
 
-async function play(world: World, { point, blow }: Cell, isOvertaken: boolean): Promise<void> {
+async function play(world: World, { point, blow }: Cell, isOvertaken: boolean, deadlineMs: number): Promise<void> {
   const { fleet, counters, folder } = world
   const [struck, well] = fleet.slots
   await Promise.all(world.jobsOf(0).map(({ name, spec }) => declared(world, 0, name, { verb: 'define', spec })))
   fleet.restartMs = () => AWAY_MS
   let nudgedAt = world.recorder.now()
-  await until(`${blow} at ${point}`, () => {
-    const isPatient = world.recorder.now() - nudgedAt < PATIENCE_MS
-    // Peers recover runs only after a death; otherwise all runs may be on the healthy process.
-    const isWanted = point === 'recover:sent' ? isRunning(folder, well!.node) || !isPatient : !isPatient
-    if (isWanted && well!.isReady) {
-      nudgedAt = world.recorder.now()
-      if (point === 'recover:sent') killSlot(world, well!)
-      else well!.signal('SIGTERM')
-    }
-    return struckIn(folder).length > 0
-  })
+  await until(
+    `${blow} at ${point}`,
+    () => {
+      const isPatient = world.recorder.now() - nudgedAt < PATIENCE_MS
+      // Peers recover runs only after a death; otherwise all runs may be on the healthy process.
+      const isWanted = point === 'recover:sent' ? isRunning(folder, well!.node) || !isPatient : !isPatient
+      if (isWanted && well!.isReady) {
+        nudgedAt = world.recorder.now()
+        if (point === 'recover:sent') killSlot(world, well!)
+        else well!.signal('SIGTERM')
+      }
+      return struckIn(folder).length > 0
+    },
+    deadlineMs,
+  )
   fleet.restartMs = () => 0
   if (blow === 'stop' || blow === 'request-late') {
-    await until('it is stopped', () => struck!.isStopped())
-    await until('it is declared dead', () => counters.of('found dead by its lease') > 0)
-    if (isOvertaken) await until('a peer runs it again', () => restartedIn(folder).length > 0)
+    await until('it is stopped', () => struck!.isStopped(), deadlineMs)
+    await until('it is declared dead', () => counters.of('found dead by its lease') > 0, deadlineMs)
+    if (isOvertaken) await until('a peer runs it again', () => restartedIn(folder).length > 0, deadlineMs)
     struck!.signal('SIGCONT')
   }
   await fleet.ready()
