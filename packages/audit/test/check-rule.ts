@@ -11,8 +11,15 @@ export interface Cases {
   readonly good: Readonly<Record<string, Example>>
 }
 
+const MIN_BAD = 3
+const MIN_GOOD = 5
+
 /** The examples of the rule itself are always tests, too. */
 export function checkRule(rule: Rule, { bad, good }: Cases): void {
+  test(`${rule.id} has at least ${MIN_BAD} positives and ${MIN_GOOD} near misses of its own`, () => {
+    assert.ok(Object.keys(bad).length >= MIN_BAD, 'positives')
+    assert.ok(Object.keys(good).length >= MIN_GOOD, 'near misses')
+  })
   for (const [title, example] of Object.entries({ 'the example of the rule': rule.bad, ...bad })) {
     test(`${rule.id} reports ${title}`, async () => {
       const found = await findingsOf(rule, example)
