@@ -194,6 +194,15 @@ async function openTab(
       `It did not come to ${expression}. The page shows:\n${await evaluate('document.body.innerText')}\n${problems.join('\n')}`,
     )
   }
+  /** Found and clicked in one expression: the page may draw anew between two. */
+  const clickFound = async (found: string): Promise<void> => {
+    await until(`(() => {
+      const element = ${found}
+      if (!element || element.disabled) return false
+      element.click()
+      return true
+    })()`)
+  }
   return {
     problems,
     requests,
@@ -207,14 +216,11 @@ async function openTab(
     text: () => evaluate('document.body.innerText'),
     untilText: async (text) => void (await until(`document.body.innerText.includes(${JSON.stringify(text)})`)),
     click: async (selector) => {
-      const found = `document.querySelector(${JSON.stringify(selector)})`
-      await until(`${found} !== null && !${found}.disabled`)
-      await evaluate(`${found}.click()`)
+      await clickFound(`document.querySelector(${JSON.stringify(selector)})`)
     },
     clickText: async (selector, text) => {
-      const found = `[...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => !one.disabled && one.textContent.trim().startsWith(${JSON.stringify(text)}))`
-      await until(`${found} !== undefined`)
-      await evaluate(`${found}.click()`)
+      const isMeant = `!one.disabled && one.textContent.trim().startsWith(${JSON.stringify(text)})`
+      await clickFound(`[...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isMeant})`)
     },
     hide: async () => {
       const other = await protocol.send<{ targetId: string }>('Target.createTarget', {

@@ -714,8 +714,14 @@ describe('in a browser', () => {
       window.fetch = async () => new Response(JSON.stringify({ error }), { status: 503 })
     }`)
     await visit(tab, '#/schedules/heartbeat', 'STORE_UNREACHABLE')
-    await tab.evaluate('window.fetch = window.real')
-    await tab.clickText('main .notice button', 'Try again')
+    // In one step: with the store back, the page may read again by itself first.
+    await tab.until(`(() => {
+      const button = document.querySelector('main .notice button')
+      if (button?.textContent.trim() !== 'Try again') return false
+      window.fetch = window.real
+      button.click()
+      return true
+    })()`)
     await tab.untilText('guarantee')
     await demandCalm(opened)
   })
