@@ -77,4 +77,17 @@ export function makeNodeCron(): NodeCron {
 
 /** The API of node-cron on cronce, as one object. */
 export const nodeCron = makeNodeCron()
-export const { setup, schedule, createTask, getTasks, getTask, setRunCoordinator, shutdown } = nodeCron
+/** Where tasks are kept: see `NodeCron.setup`. */
+export const setup = nodeCron.setup
+/** Makes a task and starts it: `schedule('0 3 * * *', work, { name: 'nightly', distributed: true })`. */
+export const schedule = nodeCron.schedule
+/** Makes a task that is not started yet. */
+export const createTask = nodeCron.createTask
+/** All tasks that were made and not destroyed, by id. */
+export const getTasks = nodeCron.getTasks
+/** The task of this id, if it was made and not destroyed. */
+export const getTask = nodeCron.getTask
+/** Sets the coordinator of all `distributed` tasks without one of their own. */
+export const setRunCoordinator = nodeCron.setRunCoordinator
+/** Stops all tasks and lets runs finish: see `NodeCron.shutdown`. */
+export const shutdown = nodeCron.shutdown
