@@ -88,6 +88,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const bounds: Bounds = {
     ...options.bounds,
     clockErrorMs: Math.max(options.bounds.clockErrorMs, errorMs, store.clockErrorMs ?? 0),
+    clockLagMs: store.clockLagMs ?? 0,
   }
   const watching = new AbortController()
   const storeVigil = watchStore(store, recorder, { starvedMs, epoch, signal: watching.signal })

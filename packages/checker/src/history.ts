@@ -42,6 +42,8 @@ export interface Bounds {
   readonly claimAheadMs?: number
   /** How far the harness's idea of the store's clock may be off. */
   readonly clockErrorMs: number
+  /** How far behind the store's clock a process may be when it records an end. @default 0 */
+  readonly clockLagMs?: number
   /**
    * Nodes and the store were starved wherever no `healthy` entry covers them for longer than this. Rules about elapsed time do not
    * judge such stretches. `null`: time is virtual, and nothing can starve.

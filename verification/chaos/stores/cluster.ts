@@ -24,6 +24,7 @@ export interface Preparing {
   readonly urlOf: (...ports: readonly number[]) => string
   readonly probe: () => Promise<unknown>
   readonly clockErrorMs: number
+  readonly clockLagMs?: number
   /** Why the clock of the server can't be set. */
   readonly noClock: string
   readonly tricks: readonly ServerTrick[]
@@ -54,13 +55,13 @@ export function onThree(cluster: Cluster, preparing: Preparing): PreparedStore {
 function prepared(
   server: Server,
   others: readonly Server[],
-  { module, source, urlOf, probe, clockErrorMs, close }: Preparing,
+  { module, source, urlOf, probe, clockErrorMs, clockLagMs = 0, close }: Preparing,
   underChaos: ServerUnderChaos,
 ): PreparedStore {
   const urlBy = (port: number): string => urlOf(port, ...others.map((member) => member.port))
   const url = urlBy(server.port)
   return {
-    ...{ module, url, source: source(url), probe, clockErrorMs, close },
+    ...{ module, url, source: source(url), probe, clockErrorMs, clockLagMs, close },
     network: { host: '127.0.0.1', port: server.port, urlBy },
     now: async () => Date.now(),
     clock: 'own',

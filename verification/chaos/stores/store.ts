@@ -39,6 +39,8 @@ export interface PreparedStore {
   readonly clock: 'host' | 'own'
   /** How far recorded times may be from the store's clock, if the store reports its clock inexactly. @default 0 */
   readonly clockErrorMs?: number
+  /** `Bounds.clockLagMs`. */
+  readonly clockLagMs?: number
   /** Faults of the server. `null`: the store has no server. */
   readonly server: ServerUnderChaos | null
   /** No stopped process blocks the writes of its peers. */

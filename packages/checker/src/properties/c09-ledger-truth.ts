@@ -51,7 +51,7 @@ function isStartedAfter({ clock, fleet, bounds }: Case, start: Start, run: Ledge
 }
 
 /** A run that is recorded as succeeded returned by then, or committed; one that is recorded as failed threw by then. */
-function judgeRun({ clock }: Case, story: Story, run: LedgerRun, report: Report): void {
+function judgeRun({ clock, bounds }: Case, story: Story, run: LedgerRun, report: Report): void {
   const isSuccess = run.outcome === 'succeeded'
   if (run.endedAt === null || !(isSuccess || run.reason === 'error')) return
   const isCommitted = story.effects.some(
@@ -60,7 +60,7 @@ function judgeRun({ clock }: Case, story: Story, run: LedgerRun, report: Report)
   if (isSuccess && isCommitted) return
   const finish = story.finishes.get(run.token)
   const isSeen = finish?.how === (isSuccess ? 'returned' : 'threw')
-  if (isSeen && clock.isReached(run.endedAt, finish.at)) return
+  if (isSeen && clock.isReached(run.endedAt + (bounds.clockLagMs ?? 0), finish.at)) return
   const how = finish === undefined ? 'was not seen to end' : `${finish.how}${isSeen ? ' later' : ''}`
   const message = `${fireText(story)}: run ${run.token} ${run.outcome} on record, but its handler ${how}.`
   report('C9', story, message, finish === undefined ? [run] : [run, finish])

@@ -24,6 +24,13 @@ test('C9: a handler is called after its claim, and has come to its end when that
   wrong('C9', shifted({ startedAt: EPOCH + T + 6 }))
   clean(shifted({ endedAt: EPOCH + T + 1_005 }))
   wrong('C9', shifted({ endedAt: EPOCH + T + 1_004 }))
+  const lagging = (endedAt: number) => {
+    const history = shifted({ endedAt: EPOCH + endedAt })
+    history.bounds = { ...history.bounds, clockLagMs: 500 }
+    return history
+  }
+  clean(lagging(T + 505))
+  wrong('C9', lagging(T + 504))
 })
 
 test('C9: a handler is not called after its run has ended, unless its node was held up', () => {
