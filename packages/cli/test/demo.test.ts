@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type Client, type CronceOptions, connect, cronce, type StoreSource } from 'cronce'
 import { surroundLike } from 'cronce/internal'
 import { memory } from 'cronce/memory'
 import { testKit } from 'cronce/testing'
+import { writeAuditReport } from '../src/demo/audit-report.ts'
 import { createMirror } from '../src/demo/mirror.ts'
 import { declareShop } from '../src/demo/shop.ts'
 
@@ -53,4 +57,15 @@ describe('the history of the demo', () => {
     await original.close()
     await copied.close()
   })
+})
+
+test('the dashboard of the demo has an audit report to show: of the code that the shop had before', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronce-demo-test-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  const file = await writeAuditReport(folder)
+  const { runs } = JSON.parse(readFileSync(file!, 'utf8')) as {
+    runs: readonly { results: readonly { ruleId: string }[] }[]
+  }
+  const found = new Set(runs[0]!.results.map(({ ruleId }) => ruleId))
+  for (const rule of ['FLT001', 'K8S001']) assert.ok(found.has(rule), [...found].join())
 })

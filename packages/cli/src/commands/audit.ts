@@ -1,5 +1,6 @@
 import type { Args, Flags } from '../args.ts'
 import type { Io } from '../io.ts'
+import { loadAudit } from '../load-audit.ts'
 import { UsageError } from '../usage-error.ts'
 import { version } from '../version.ts'
 import type { Command } from './command.ts'
@@ -50,20 +51,13 @@ export const audit: Command = {
 }
 
 async function runAudit(args: Args, io: Io): Promise<number> {
-  const { runCommand } = await loadAudit()
-  return runCommand(argvOf(args), { folder: io.cwd, version: version(), out: io.out, error: io.err })
-}
-
-async function loadAudit(): Promise<typeof import('@cronce/audit')> {
-  try {
-    return await import('@cronce/audit')
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new UsageError(
-      '`cronce audit` needs the package @cronce/audit.',
-      'Install it with `npm install --save-dev @cronce/audit`.',
-    )
-  }
+  const installed = await loadAudit()
+  if (installed !== null)
+    return installed.runCommand(argvOf(args), { folder: io.cwd, version: version(), out: io.out, error: io.err })
+  throw new UsageError(
+    '`cronce audit` needs the package @cronce/audit.',
+    'Install it with `npm install --save-dev @cronce/audit`.',
+  )
 }
 
 function argvOf(args: Args): string[] {

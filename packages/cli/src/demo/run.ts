@@ -13,6 +13,7 @@ import type { Io } from '../io.ts'
 import { progressLine } from '../progress.ts'
 import { endProcessSoon } from '../service/end-process.ts'
 import { type Address, type Listener, listen, protectionFor } from '../service/listen.ts'
+import { writeAuditReport } from './audit-report.ts'
 import { createPayments, gather, isSettled, listJudged } from './evidence.ts'
 import { createFleet, type Fleet, SLOTS } from './fleet.ts'
 import { makeHistory } from './history.ts'
@@ -94,7 +95,7 @@ async function setUp(options: DemoOptions, io: Io, screen: Screen, folder: strin
   const fleet = createFleet(folder, order, (message, place) => stage.story.told(message, place))
   createPayments(file)
   const client = await connect<DatabaseSync>({ store: sqlite(file), logger: false })
-  const listener = options.dashboard === null ? null : await serveDashboard(client, options.dashboard, io)
+  const listener = options.dashboard === null ? null : await serveDashboard(client, options.dashboard, folder, io)
   const stage: Stage = {
     ...{ ...options, io, folder, file, screen, client, fleet, listener, leaseMs, events: [] },
     ...{ startAt: Number.POSITIVE_INFINITY, evidence: NOTHING },
@@ -115,11 +116,16 @@ async function seed(file: string, io: Io): Promise<number> {
 }
 
 /** For the user of the printed address, who may operate. */
-async function serveDashboard(client: Connection<DatabaseSync>, address: Address, io: Io): Promise<Listener> {
+async function serveDashboard(
+  client: Connection<DatabaseSync>,
+  address: Address,
+  folder: string,
+  io: Io,
+): Promise<Listener> {
   return listen(client, {
     ...{ address, protection: protectionFor(address, undefined, { env: {} }), ready: () => true },
     ...{ log: { tell: (_level: string, message: string) => io.err(`${message}\n`) }, otherwiseAny: true },
-    dashboard: { environment: 'demo' },
+    dashboard: { environment: 'demo', audit: await writeAuditReport(folder) },
   })
 }
 
