@@ -32,21 +32,24 @@ interface Result {
   }[]
 }
 
-/** The findings of a SARIF 2.1 report. Throws if it is none. */
+const LEVELS = ['error', 'warning', 'note', 'none']
+
+/** The findings of a SARIF 2.1 report, errors first. Throws if it is none. */
 export function readSarif(text: string): readonly SarifFinding[] {
   const { runs } = parse(text)
-  if (!Array.isArray(runs)) throw new Error('This is no SARIF report: it has no runs.')
-  return (runs as NonNullable<Log['runs']>).flatMap(({ tool, results = [] }) => {
+  if (!Array.isArray(runs)) throw new Error('This is not a SARIF report: it has no runs.')
+  const findings = (runs as NonNullable<Log['runs']>).flatMap(({ tool, results = [] }) => {
     const rules = new Map(tool?.driver?.rules?.map((rule) => [rule.id, rule.shortDescription?.text ?? '']))
     return results.map((result) => findingOf(result, rules))
   })
+  return findings.sort((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
 }
 
 function parse(text: string): Log {
   try {
     return (JSON.parse(text) as Log | null) ?? {}
   } catch {
-    throw new Error('This file is no JSON.')
+    throw new Error('This file is not JSON.')
   }
 }
 
