@@ -96,7 +96,7 @@ export const SECRET = 'a-secret-of-this-test-alone'
 
 /**
  * Of several deliveries of one time, the process of the first one is killed in the middle of the run. One of the others runs the fire
- * again, and a later delivery is told how it ended.
+ * again, and the answer to a later delivery says how it ended.
  */
 export async function proveFunction({ call, fires }: Scratch, example: string, delivery: object): Promise<void> {
   const first = call(example, delivery)

@@ -12,7 +12,7 @@ export interface OutageEffect {
   longestLateMs: number
   /** Due times that do not run, by reason. */
   readonly lost: Map<string, number>
-  /** Runs that it interrupted, and what became of their fires: `completed` is a further run. */
+  /** Runs that the outage interrupted, and how their fires ended: `completed` by a further run. */
   interrupted: number
   readonly after: Map<string, number>
 }
@@ -103,7 +103,7 @@ class OutageTally implements Watcher {
   }
 }
 
-/** What happens if all instances of this fleet are down from now on for so long. The fleet is used up. */
+/** Simulates that all instances of this fleet are down from now on for this time. The fleet can't be used afterwards. */
 export function tryOutage(fleet: VirtualFleet, forMs: number): Outage {
   const from = fleet.now
   const to = from + forMs

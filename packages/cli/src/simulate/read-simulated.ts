@@ -60,7 +60,7 @@ async function readThenClose<Value>(store: Store, read: () => Promise<Value>): P
   }
 }
 
-/** Without what is open: nobody knows how long that will take. */
+/** Leaves out open fires: how long they will take is unknown. */
 async function statesOf(store: Store): Promise<{ readonly now: number; readonly states: readonly ScheduleState[] }> {
   const states: ScheduleState[] = []
   const { now } = await store.loadApp('')

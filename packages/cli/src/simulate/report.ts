@@ -13,7 +13,7 @@ export interface Report {
   readonly named: ReadonlyMap<string, number>
 }
 
-/** What became of the fires of a schedule, in the words of a column. */
+/** The outcomes of the fires of a schedule, in the words of a column. */
 export interface Counts {
   readonly name: string
   readonly isPaused: boolean

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 /** A schedule with more due times than this is not rare, and they are not listed. */
 const MOST_RARE = 400
 
-/** What became of the fires of one schedule. */
+/** The outcomes of the fires of one schedule, counted. */
 export interface ScheduleTally {
   /** Due times, run or not. */
   fires: number
@@ -102,7 +102,7 @@ export class Tally implements Watcher {
   }
 }
 
-/** Of all stretches of so many minutes, those with the highest sums that do not overlap, the highest first. */
+/** The stretches of this many minutes with the highest sums, without overlap, the highest first. */
 function fullestOf(counts: Uint32Array, width: number, most: number): readonly number[] {
   const found: { readonly start: number; readonly sum: number }[] = []
   let sum = 0

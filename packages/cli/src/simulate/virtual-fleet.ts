@@ -49,8 +49,8 @@ type FleetEvent =
 const MOST_STEPS = 10_000
 
 /**
- * A fleet in virtual time. What becomes of each due time and each run is decided by the functions by which an instance decides; the
- * store and the processes are left out. A run takes as long as it is told to, and ends at once when it is aborted.
+ * A fleet in virtual time. The policy functions of the engine decide about each due time and each run; the store and the processes are
+ * left out. A run takes the time that its caller gives, and ends at once when it is aborted.
  */
 export class VirtualFleet {
   readonly #settings: FleetSettings
